@@ -34,6 +34,6 @@ pub use documents::stored::{
 pub use field_path::{escape_segment, split_path};
 pub use mapper::{
     DYNAMIC_FIELD, DocMapper, DocstoreSettings, IGNORED_FIELD, Kept, MemberEncoder, NamedColumn,
-    NestedObject, ParsedDoc, ResolvedField, ScannedField, Span, SpanEnd, StoredDoc, View,
+    NestedObject, ParsedDoc, ResolvedField, ScannedField, Span, SpanEnd, StoredDoc, Values, View,
 };
 pub use read_only::{ReadOnlyDirectory, SegmentFiles};

@@ -9,7 +9,6 @@ mod chinese;
 mod column_text;
 mod custom;
 mod definition;
-mod english;
 mod filters;
 mod gap;
 mod level;
@@ -21,22 +20,23 @@ mod value_length;
 use chinese::ChineseTokenizer;
 use column_text::Shorten;
 pub use column_text::{MAX_COLUMN_TEXT_BYTES, column_text};
-pub(crate) use custom::check_pattern;
 use custom::filtered;
 pub use custom::{Extent, Letters};
+pub(crate) use custom::{check_pattern, growth};
 pub(crate) use definition::{CHAR_KINDS, FILTERS, NORMALIZERS, STEMS, STOP_WORDS};
 pub use definition::{
-    CharKind, CustomTokenizer, Grams, Normalizer, Stem, TokenizerCut, TokenizerFilter,
+    CharFilter, CharKind, CustomTokenizer, Delimiter, Grams, Normalizer, Paths, Shingles, Stem,
+    SynonymRules, TokenizerCut, TokenizerFilter,
 };
-use english::EnglishStemmer;
-use filters::Step;
+use filters::{EnglishStemmer, Step};
 use gap::Apart;
+pub use gap::length_of;
 use level::Levels;
 use runs::RunTokenizer;
 use source_code::SourceCodeTokenizer;
 use standard::StandardTokenizer;
-use value_length::AtMost;
 pub(crate) use value_length::is_too_long;
+use value_length::{AtMost, PieceTokenizer};
 
 /// Built-in values of a `tokenizer` key, besides the tokenizers in the config.
 ///
@@ -77,6 +77,12 @@ pub const NAMES: [&str; 15] = [
 
 /// Built-in tokenizer that folds letters in addition to lowercasing them.
 const SOURCE_CODE: &str = "source_code_default";
+
+/// Tokenizer of the terms of a text in whose values words are looked for. No config names it.
+pub(crate) const PIECES: &str = "pieces";
+
+/// The same for a text whose column has its values, unless they are too long.
+pub(crate) const LONG_PIECES: &str = "long_pieces";
 
 /// Built-in tokenizer of levels of logs.
 const LEVEL: &str = "level";
@@ -135,6 +141,10 @@ pub fn tokenizers() -> TokenizerManager {
     for (name, normalizer) in WHOLE {
         manager.register(name, whole(normalizer, u32::MAX));
     }
+    let pieces = TextAnalyzer::builder(PieceTokenizer::default());
+    manager.register(PIECES, pieces.build());
+    let long = TextAnalyzer::builder(PieceTokenizer::of_long());
+    manager.register(LONG_PIECES, long.build());
     let default = || {
         TextAnalyzer::builder(SimpleTokenizer::default())
             .filter(remove_long())
@@ -169,7 +179,7 @@ pub fn tokenizers() -> TokenizerManager {
     ];
     let english = filtered(english, &possessives)
         .filter_dynamic(Step::stop_words())
-        .filter_dynamic(Step(TokenizerFilter::Stem(Stem::Porter)))
+        .filter_dynamic(Step::new(TokenizerFilter::Stem(Stem::Porter)))
         .filter_dynamic(Apart);
     manager.register("english", english.build());
     let letters = || {
@@ -196,7 +206,7 @@ pub fn tokenizers_with(custom: &[CustomTokenizer], limits: &[u32]) -> TokenizerM
         }
     }
     for tokenizer in custom {
-        if let Some(analyzer) = custom::analyzer(tokenizer) {
+        if let Ok(analyzer) = custom::analyzer(tokenizer) {
             manager.register(&tokenizer.name, analyzer);
         }
     }
@@ -221,11 +231,12 @@ pub(crate) fn letters(name: &str, custom: &[CustomTokenizer]) -> Letters {
 
 /// Returns the names of the tokenizers that make several terms of a word, at its place.
 pub(crate) fn with_alternatives(custom: &[CustomTokenizer]) -> Vec<String> {
-    let has_grams = |tokenizer: &&CustomTokenizer| {
+    let has_several = |tokenizer: &&CustomTokenizer| {
         let mut filters = tokenizer.filters.iter();
-        filters.any(|filter| matches!(filter, TokenizerFilter::Grams(_)))
+        matches!(tokenizer.cut, TokenizerCut::Paths(_))
+            || filters.any(TokenizerFilter::has_alternatives)
     };
-    let found = custom.iter().filter(has_grams);
+    let found = custom.iter().filter(has_several);
     found.map(|tokenizer| tokenizer.name.clone()).collect()
 }
 

@@ -153,6 +153,10 @@ fn beginnings_are_told_apart() {
     check("\u{1e}{\"a\":1}\n\u{1e}{\"a\":2}\n", Format::Json);
     check("[{\"a\":1},\n{\"a\":2}]", Format::JsonArray);
     check("[]", Format::JsonArray);
+    // What is wrong with an array behind its first elements is theirs alone.
+    check("[\n{\"a\":1},\n{\"a\":2},\n]\n", Format::JsonArray);
+    check("[\n{\"a\":1},\n{\"a\":,\n]\n", Format::JsonArray);
+    check("[{\"a\":1} text]\n[{\"a\":2} text]\n", Format::Plain);
     check("[2024-05-01 10:00:00] a line\n", Format::Log);
     check("[1]\n", Format::Plain);
     check("{\"Records\":[]}", Format::CloudTrail);

@@ -36,6 +36,7 @@ mod templates;
 mod variables;
 
 pub use block_writer::BlockWriter;
+pub(crate) use decoder::unpack as unpack_frame;
 pub use decoder::{BlockDecoder, reserve_for_frame};
 pub use layout::{BlockLayout, DocumentsBlock};
 pub use rows::{RowTraining, RowWriter};

@@ -94,10 +94,9 @@ fn words_are_completed_by_grams_of_their_beginnings() {
     ] {
         assert_eq!(ids(&server, &query), expect, "{query}");
     }
-    let refused = json!({"query": {"match_phrase": {"name": {"query": "quick bro", "analyzer": "autocomplete"}}}});
-    let answer = send(&server, "POST", "/things/_search", &refused);
-    assert_eq!(answer.status, 400, "{}", answer.text);
-    assert!(answer.text.contains("search_analyzer"), "{}", answer.text);
+    let phrase =
+        json!({"match_phrase": {"name": {"query": "quick bro", "analyzer": "autocomplete"}}});
+    assert_eq!(ids(&server, &phrase), ["2"]);
     let marked = json!({"query": {"match": {"name": "fo"}}, "highlight": {"fields": {"name": {}}}});
     let answer = send(&server, "POST", "/things/_search", &marked).json();
     let hits = answer["hits"]["hits"].as_array().unwrap();
@@ -238,16 +237,16 @@ fn analyzers_are_put_together_to_see_their_words() {
     }
     for (body, named) in [
         (
-            json!({"tokenizer": "standard", "filter": ["shingle"], "text": "a"}),
-            "shingle",
+            json!({"tokenizer": "standard", "filter": ["kstem"], "text": "a"}),
+            "kstem",
         ),
         (
-            json!({"tokenizer": "path_hierarchy", "text": "a"}),
-            "path_hierarchy",
+            json!({"tokenizer": "uax_url_email", "text": "a"}),
+            "uax_url_email",
         ),
         (
-            json!({"tokenizer": "standard", "char_filter": ["html_strip"], "text": "a"}),
-            "char_filter",
+            json!({"tokenizer": "standard", "char_filter": ["icu_normalizer"], "text": "a"}),
+            "icu_normalizer",
         ),
         (json!({"tokenizer": 5, "text": "a"}), "tokenizer"),
         (json!({"filter": [["stop"]], "text": "a"}), "filter"),
@@ -353,16 +352,28 @@ fn what_analyzers_cannot_have_is_refused_by_name() {
     let analyzer = |analyzer: Value| json!({"analyzer": {"mine": analyzer}});
     for (analysis, named) in [
         (
-            analyzer(json!({"tokenizer": "standard", "char_filter": ["html_strip"]})),
-            "html_strip",
+            analyzer(json!({"tokenizer": "standard", "char_filter": ["icu_normalizer"]})),
+            "icu_normalizer",
         ),
         (
-            analyzer(json!({"tokenizer": "path_hierarchy"})),
-            "path_hierarchy",
+            json!({"analyzer": {"mine": {"tokenizer": "standard", "filter": ["s"]}}, "filter": {"s": {"type": "synonym", "synonyms_path": "a.txt"}}}),
+            "[synonyms_path]",
         ),
         (
-            analyzer(json!({"tokenizer": "standard", "filter": ["lowercase", "shingle"]})),
-            "shingle",
+            json!({"analyzer": {"mine": {"tokenizer": "standard", "filter": ["s"]}}, "filter": {"s": {"type": "synonym", "synonyms": ["a => b => c"]}}}),
+            "[a => b => c]",
+        ),
+        (
+            json!({"analyzer": {"mine": {"tokenizer": "standard", "char_filter": ["p"]}}, "char_filter": {"p": {"type": "pattern_replace", "pattern": "(?<!a)b"}}}),
+            "(?<!a)b",
+        ),
+        (
+            analyzer(json!({"tokenizer": "uax_url_email"})),
+            "uax_url_email",
+        ),
+        (
+            analyzer(json!({"tokenizer": "standard", "filter": ["lowercase", "kstem"]})),
+            "kstem",
         ),
         (analyzer(json!({"type": "fingerprint"})), "fingerprint"),
         (
@@ -398,4 +409,167 @@ fn what_analyzers_cannot_have_is_refused_by_name() {
     let unknown = json!({"mappings": {"properties": {"a": {"type": "text", "analyzer": "mine"}}}});
     let answer = put(&server, "/x", &unknown);
     assert!(answer.text.contains("[mine]"), "{}", answer.text);
+}
+
+#[test]
+fn texts_are_changed_before_they_are_cut_and_marked_where_they_stand() {
+    let settings = json!({"analysis": {
+        "char_filter": {
+            "signs": {"type": "mapping", "mappings": ["& => and", "c++ => cpp"]},
+            "camels": {"type": "pattern_replace", "pattern": "(?<=\\p{Lower})(?=\\p{Upper})", "replacement": " "},
+        },
+        "analyzer": {"html": {"tokenizer": "standard", "char_filter": ["html_strip", "signs", "camels"], "filter": ["lowercase"]}},
+    }});
+    let properties = json!({"t": {"type": "text", "analyzer": "html"}});
+    let documents = [
+        json!({"t": "<p>Tom &amp; <b>Jer</b>ry write c++</p>"}),
+        json!({"t": "The fooBarBaz method"}),
+    ];
+    let (_folder, server) = start(&settings, &properties, &documents);
+    for (query, expect) in [
+        (
+            json!({"match": {"t": {"query": "jerry and cpp", "operator": "and"}}}),
+            vec!["0"],
+        ),
+        (json!({"match": {"t": "c++"}}), vec!["0"]),
+        (json!({"match": {"t": "p amp b"}}), vec![]),
+        (json!({"match_phrase": {"t": "foo bar baz"}}), vec!["1"]),
+        (json!({"query_string": {"query": "t:barBaz"}}), vec!["1"]),
+    ] {
+        assert_eq!(ids(&server, &query), expect, "{query}");
+    }
+    let marked = |word: &str| {
+        let body = json!({"query": {"match": {"t": word}}, "highlight": {"fields": {"t": {"number_of_fragments": 0}}}});
+        let answer = send(&server, "POST", "/things/_search", &body);
+        answer.json()["hits"]["hits"][0]["highlight"]["t"][0]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        marked("cpp"),
+        "<p>Tom &amp; <b>Jer</b>ry write <em>c++</em></p>"
+    );
+    assert_eq!(
+        marked("and"),
+        "<p>Tom <em>&amp;</em> <b>Jer</b>ry write c++</p>"
+    );
+    assert_eq!(marked("bar"), "The foo<em>Bar</em>Baz method");
+}
+
+/// As in Elasticsearch's documentation of the filters.
+#[test]
+fn synonyms_of_several_words_are_found_both_ways() {
+    let documents = [
+        json!({"t": "I love New York pizza", "s": "I love New York pizza"}),
+        json!({"t": "NYC pizza", "s": "NYC pizza"}),
+        json!({"t": "york new pizza", "s": "york new pizza"}),
+        json!({"t": "big apple pie", "s": "big apple pie"}),
+    ];
+    let settings = json!({"analysis": {
+        "filter": {
+            "graph": {"type": "synonym_graph", "synonyms": ["nyc, new york, big apple"]},
+            "flat": {"type": "synonym", "synonyms": ["nyc, new york, big apple => city"]},
+        },
+        "analyzer": {
+            "graph": {"tokenizer": "standard", "filter": ["lowercase", "graph"]},
+            "flat": {"tokenizer": "standard", "filter": ["lowercase", "flat"]},
+        },
+    }});
+    let properties = json!({
+        "t": {"type": "text", "search_analyzer": "graph"}, "s": {"type": "text", "analyzer": "flat"},
+    });
+    let (_folder, server) = start(&settings, &properties, &documents);
+    let all = |text: &str| json!({"match": {"t": {"query": text, "operator": "and"}}});
+    for (query, expect) in [
+        (json!({"match": {"t": "nyc"}}), vec!["0", "1", "3"]),
+        (all("nyc pizza"), vec!["0", "1"]),
+        (all("new york"), vec!["0", "1", "3"]),
+        (all("york"), vec!["0", "2"]),
+        (json!({"match_phrase": {"t": "nyc pizza"}}), vec!["0", "1"]),
+        (
+            json!({"match_phrase_prefix": {"t": "new york piz"}}),
+            vec!["0", "1"],
+        ),
+        (
+            json!({"query_string": {"query": "t:nyc AND t:pie"}}),
+            vec!["3"],
+        ),
+        (
+            json!({"multi_match": {"query": "big apple", "fields": ["t"]}}),
+            vec!["0", "1", "3"],
+        ),
+        (json!({"match": {"s": "nyc"}}), vec!["0", "1", "3"]),
+        (json!({"match": {"s": "new york"}}), vec!["0", "1", "3"]),
+        (json!({"match_phrase": {"s": "city pizza"}}), vec!["0", "1"]),
+        (json!({"match": {"s": "york"}}), vec!["2"]),
+    ] {
+        assert_eq!(ids(&server, &query), expect, "{query}");
+    }
+    let intervals = json!({"query": {"intervals": {"t": {"match": {"query": "nyc pizza", "max_gaps": 0, "ordered": true}}}}});
+    let answer = send(&server, "POST", "/things/_search", &intervals);
+    assert_eq!(answer.status, 400, "{}", answer.text);
+    assert!(answer.text.contains("synonyms"), "{}", answer.text);
+}
+
+#[test]
+fn texts_without_a_mapping_are_what_the_mapping_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(folder.path(), &[]);
+    let body = json!({"mappings": {"date_detection": false, "numeric_detection": true}});
+    assert_eq!(put(&server, "/open", &body).status, 200);
+    for (id, document) in [
+        json!({"day": "2024-05-01T00:00:00Z", "count": "12", "part": "1.5"}),
+        json!({"day": "2024-06-01", "count": "7", "part": "x"}),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let answer = put(&server, &format!("/open/_doc/{id}"), document);
+        assert_eq!(answer.status, 201, "{}", answer.text);
+    }
+    let body = json!({
+        "query": {"range": {"day.keyword": {"gte": "2024-05-01T", "lt": "2024-07"}}}, "sort": [{"day.keyword": "desc"}],
+        "aggs": {"sum": {"sum": {"field": "count"}}, "days": {"terms": {"field": "day.keyword"}}},
+    });
+    let answer = send(&server, "POST", "/open/_search", &body).json();
+    let hits = answer["hits"]["hits"].as_array().unwrap();
+    assert_eq!(hits.len(), 2, "{answer}");
+    assert_eq!(hits[0]["sort"][0], "2024-06-01");
+    assert_eq!(answer["aggregations"]["sum"]["value"], 19.0);
+    assert_eq!(
+        answer["aggregations"]["days"]["buckets"][0]["key"],
+        "2024-05-01T00:00:00Z"
+    );
+    let answer = send(&server, "GET", "/open/_mapping", &json!({})).json();
+    let types = &answer["open"]["mappings"]["properties"];
+    assert_eq!(types["day"]["type"], "text", "{answer}");
+    assert_eq!(types["count"]["type"], "long", "{answer}");
+    let answer = put(&server, "/open/_mapping", &json!({"date_detection": true}));
+    assert_eq!(answer.status, 400, "{}", answer.text);
+}
+
+#[test]
+fn what_no_document_has_neither_sorts_nor_adds_up() {
+    let (_folder, server) = start(&json!({}), &json!({}), &[json!({"word": "abc", "n": 1})]);
+    let refused = |body: &Value, part: &str| {
+        let answer = send(&server, "POST", "/things/_search", body);
+        assert_eq!(answer.status, 400, "{body}: {}", answer.text);
+        assert!(answer.text.contains(part), "{body}: {}", answer.text);
+    };
+    refused(
+        &json!({"sort": ["nope"]}),
+        "No mapping found for [nope] in order to sort on",
+    );
+    for kind in ["avg", "sum", "stats"] {
+        refused(&json!({"aggs": {"a": {kind: {"field": "word"}}}}), "[word]");
+    }
+    for taken in [
+        json!({"sort": [{"nope": {"order": "asc", "unmapped_type": "long"}}]}),
+        json!({"sort": ["n"], "aggs": {"a": {"avg": {"field": "n"}}, "b": {"avg": {"field": "nope"}}}}),
+        json!({"query": {"match": {"word": "x"}}, "sort": ["nope"]}),
+    ] {
+        let answer = send(&server, "POST", "/things/_search", &taken);
+        assert_eq!(answer.status, 200, "{taken}: {}", answer.text);
+    }
 }

@@ -25,6 +25,8 @@ pub struct FieldMapping {
     pub indexed: bool,
     /// True if queries search the field by scanning stored documents, without an index.
     pub scanned: bool,
+    /// True if queries look for words in its whole values, which are its terms: a `concatenate` has those of its fields.
+    pub by_values: bool,
     /// Normalizer of text in the fast field; `None` without one.
     pub fast: Option<Normalizer>,
     /// Maximum length of a whole value, in UTF-16 code units, of text and JSON: a longer one is neither in
@@ -254,6 +256,7 @@ impl FieldMapping {
             stored: true,
             indexed: true,
             scanned: false,
+            by_values: false,
             fast: Some(Normalizer::Raw),
             ignore_above: None,
             null_value: None,
@@ -347,12 +350,16 @@ impl FieldMapping {
         if let FieldKind::Concatenate(concatenate) = &self.kind {
             map.serialize_entry("concatenate_fields", &concatenate.fields)?;
             map.serialize_entry("include_dynamic_fields", &concatenate.include_dynamic)?;
+            if self.by_values {
+                map.serialize_entry("strategy", "values")?;
+            }
             return concatenate.text.serialize_options(map);
         }
         map.serialize_entry("stored", &self.stored)?;
-        match self.scanned {
-            true => map.serialize_entry("strategy", "none")?,
-            false => map.serialize_entry("indexed", &self.indexed)?,
+        match (self.scanned, self.by_values) {
+            (true, _) => map.serialize_entry("strategy", "none")?,
+            (_, true) => map.serialize_entry("strategy", "values")?,
+            _ => map.serialize_entry("indexed", &self.indexed)?,
         }
         match (&self.kind, self.fast) {
             (FieldKind::Text(_) | FieldKind::Json(_), Some(normalizer)) => {

@@ -84,6 +84,12 @@ pub struct DocMapping {
     /// Quickwit does not know it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub coerce: bool,
+    /// True if a text that is not mapped is no date, whatever it says: Elasticsearch's `date_detection: false`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dates_as_texts: bool,
+    /// True if a text that is not mapped is a number where it reads as one: Elasticsearch's `numeric_detection`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub texts_as_numbers: bool,
     /// The parts of documents that Elasticsearch's API shows as `_source`; all if absent. The rest is stored and searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown_source: Option<ShownSource>,

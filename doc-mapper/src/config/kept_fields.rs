@@ -56,6 +56,7 @@ fn text(name: &str, is_words: bool) -> FieldMapping {
         indexed: true,
         fast: (!is_words).then_some(Normalizer::Raw),
         scanned: false,
+        by_values: false,
         ignore_above: None,
         null_value: None,
         constant: None,

@@ -35,7 +35,8 @@ pub use crate::documents::number::{NumericKind, Width};
 pub use crate::documents::text::{TextKind, TextVariant};
 pub use crate::documents::vector::VectorKind;
 pub use crate::tokenizers::{
-    CharKind, CustomTokenizer, Grams, Normalizer, Stem, TokenizerCut, TokenizerFilter,
+    CharFilter, CharKind, CustomTokenizer, Delimiter, Grams, Normalizer, Paths, Shingles, Stem,
+    SynonymRules, TokenizerCut, TokenizerFilter,
 };
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::read::node::Result;
 use super::validate::find;
 use crate::config::read::read_text::{MAX_WAYS, no_such_tokenizer};
-use crate::config::{ConfigError, DocMapping, FieldKind, FieldMapping, Mode, TextKind};
+use crate::config::{ConfigError, DocMapping, FieldKind, FieldMapping, Mode, Normalizer, TextKind};
 use crate::field_path::split_path;
 use crate::tokenizers;
 
@@ -36,6 +36,7 @@ fn fields(mapping: &DocMapping, list: &[FieldMapping], path: &str) -> Result<()>
         let what = format!("field mapping {:?}", field.name);
         tokenizer_of(mapping, field, &at, &what)?;
         length_of(mapping, field, &at, &what)?;
+        words_in_values(mapping, field, &at, &what)?;
         fields(mapping, &field.sub_fields, &format!("{at}.sub_fields"))?;
         further_names_of(field, list, &at, &what)?;
         match &field.kind {
@@ -168,6 +169,48 @@ fn length_of(mapping: &DocMapping, field: &FieldMapping, at: &str, what: &str) -
          true in \"doc_mapping\""
     );
     Err(ConfigError::new(format!("{at}.ignore_above"), message))
+}
+
+/// Checks that a field with the strategy `values` has words, and values to look for them in.
+fn words_in_values(mapping: &DocMapping, field: &FieldMapping, at: &str, what: &str) -> Result<()> {
+    if !field.by_values {
+        return Ok(());
+    }
+    let (text, sources) = match &field.kind {
+        FieldKind::Text(text) => (text, &[][..]),
+        FieldKind::Concatenate(concatenate) => (&concatenate.text, &concatenate.fields[..]),
+        _ => return Ok(()),
+    };
+    let is_unfit = tokenizers::is_whole(&text.tokenizer) || text.completion.is_some();
+    if is_unfit || field.ignore_above.is_some() {
+        let message = format!(
+            "{what}: the strategy values finds words in whole values: the tokenizer must cut words, there are no \
+             completions, and \"ignore_above\" would leave words out"
+        );
+        return Err(ConfigError::new(format!("{at}.strategy"), message));
+    }
+    for path in sources {
+        let found = find(&mapping.field_mappings, &split_path(path));
+        let has_values = found.is_some_and(|(source, rest)| match &source.kind {
+            FieldKind::Text(_) if rest == 0 && source.by_values => true,
+            FieldKind::Text(text) if rest == 0 && source.indexed => {
+                tokenizers::is_whole(&text.tokenizer)
+            }
+            FieldKind::Text(_) => rest == 0 && source.fast == Some(Normalizer::Raw),
+            _ => false,
+        });
+        if !has_values {
+            let message = format!(
+                "{what}: the strategy values finds words in whole values, and {path:?} is no text with the tokenizer \
+                 raw or lowercase, nor with a column"
+            );
+            return Err(ConfigError::new(
+                format!("{at}.concatenate_fields"),
+                message,
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that these fields can be concatenated.

@@ -31,6 +31,7 @@ pub use spans::{Span, SpanEnd};
 pub use stored::kept::Kept;
 pub use stored::objects::NestedObject;
 pub use stored::stored_terms::{ScannedField, StoredDoc};
+pub use tree::Values;
 pub use views::{NamedColumn, View};
 
 /// JSON field of unmapped values, in dynamic mode.

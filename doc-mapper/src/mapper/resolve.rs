@@ -5,7 +5,7 @@ use tantivy::schema::Field;
 
 use super::parse::presence::PathHasher;
 use super::schema::doc_mapper::DocMapper;
-use super::tree::{Child, Leaf, ObjectNode};
+use super::tree::{Child, Leaf, ObjectNode, Values};
 use super::views::View;
 use crate::config::{FieldKind, Normalizer, VectorKind};
 use crate::datetime;
@@ -29,6 +29,8 @@ pub struct ResolvedField<'m> {
     pub indexed: bool,
     /// True if queries search the field by scanning stored documents, without an index.
     pub scanned: bool,
+    /// Where queries look for words, instead of in documents.
+    pub values_of: Option<&'m [Values]>,
     /// Effect of its tokenizer on letters.
     pub letters: &'m Letters,
     /// Normalizer of the fast field, if it has one.
@@ -41,6 +43,8 @@ pub struct ResolvedField<'m> {
     pub is_absent: bool,
     /// True if a day among the values of a JSON field is a date.
     pub infers_days: bool,
+    /// True if no text among the values of a JSON field is a date.
+    pub has_no_dates: bool,
     /// Maximum length of a whole value, in UTF-16 code units.
     pub ignore_above: Option<u32>,
     /// Set if the path names the whole values of a text that is indexed by words: they are in its column.
@@ -55,14 +59,16 @@ impl<'m> ResolvedField<'m> {
             multi_valued: leaf.multi_valued || !json_path.is_empty(),
             json_path,
             kind: &leaf.kind,
-            indexed: leaf.indexed,
-            scanned: leaf.scanned,
+            indexed: leaf.indexed && leaf.values_of.is_none(),
+            scanned: leaf.scanned || leaf.values_of.is_some(),
+            values_of: leaf.values_of.as_deref(),
             letters: &leaf.letters,
             fast: leaf.fast,
             stored: leaf.stored,
             is_dynamic,
             is_absent: leaf.is_absent,
             infers_days: leaf.infers_days,
+            has_no_dates: leaf.has_no_dates,
             ignore_above: leaf.ignore_above,
             view: None,
         }

@@ -17,11 +17,14 @@ use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use crate::config::{CustomTokenizer, TermLimits, TokenizerCut, TokenizerFilter};
 use crate::documents::doc_error::{DocError, DocErrorReason};
 use crate::documents::encoded::{DocShape, EncodedValue, values_of};
+use crate::tokenizers;
 
 /// Number of bytes of a numeric term, including its type.
 const NUMBER_NUM_BYTES: u64 = 16;
 /// Maximum number of bytes of tokens for each byte of text: a letter may become longer.
 const LETTER_GROWTH: u64 = 2;
+/// Maximum number of bytes of a path: longer terms are dropped.
+const MAX_VALUE_BYTES: u64 = 65_526;
 /// Upper bound for the number of ways to index a field; a kept record is in one field, next to two
 /// short ones.
 const MAX_COPIES: usize = 16;
@@ -67,6 +70,11 @@ impl Growth {
             Some(TokenizerCut::Grams { grams, .. }) => {
                 Self::of_grams(grams.min_gram, grams.max_gram)
             }
+            // Each part of a path is in all paths below.
+            Some(TokenizerCut::Paths(_)) => Growth {
+                terms: 1,
+                bytes: MAX_VALUE_BYTES,
+            },
             // Tokens of all others do not overlap.
             _ => Growth { terms: 1, bytes: 1 },
         };
@@ -82,9 +90,10 @@ impl Growth {
             }
             _ => so_far,
         });
+        let more = own.map_or(1, |own| tokenizers::growth(own) as u64);
         Growth {
-            terms: all.terms,
-            bytes: all.bytes.saturating_mul(LETTER_GROWTH),
+            terms: all.terms.saturating_mul(more),
+            bytes: all.bytes.saturating_mul(LETTER_GROWTH).saturating_mul(more),
         }
     }
 

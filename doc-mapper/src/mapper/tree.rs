@@ -2,9 +2,33 @@
 
 use tantivy::schema::Field;
 
-use crate::config::{FieldKind, Normalizer, NullValue};
+use crate::config::{FieldKind, FieldMapping, Normalizer, NullValue};
 use crate::mapper::JsonValue;
 use crate::tokenizers::{Letters, is_too_long};
+
+/// Dictionary of whole values, in which queries look for words.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// The terms of a field.
+    Terms(Field),
+    /// The column of a fast field of this name.
+    Column(String),
+}
+
+impl Values {
+    /// Returns the dictionaries of a field's whole values, in which words are looked for: those that are too long for its
+    /// column are among its terms.
+    pub(super) fn of(
+        field: Option<Field>,
+        name: &str,
+        mapping: &FieldMapping,
+    ) -> Option<Vec<Values>> {
+        let terms = field.into_iter().map(Values::Terms);
+        let has_column = field.is_some() && mapping.fast == Some(Normalizer::Raw);
+        let column = has_column.then(|| Values::Column(name.to_owned()));
+        mapping.by_values.then(|| terms.chain(column).collect())
+    }
+}
 
 /// Mapped field.
 #[derive(Debug)]
@@ -21,6 +45,8 @@ pub(crate) struct Leaf {
     pub(crate) indexed: bool,
     /// True if queries search the field by scanning stored documents.
     pub(crate) scanned: bool,
+    /// Where queries look for words, if the field has no terms for them.
+    pub(crate) values_of: Option<Vec<Values>>,
     pub(crate) fast: Option<Normalizer>,
     /// Maximum length of a whole value, in UTF-16 code units.
     pub(crate) ignore_above: Option<u32>,
@@ -34,6 +60,8 @@ pub(crate) struct Leaf {
     pub(crate) ignores_malformed: bool,
     /// True if a day among the values of a JSON field is a date.
     pub(crate) infers_days: bool,
+    /// True if no text among the values of a JSON field is a date.
+    pub(crate) has_no_dates: bool,
     /// Whether its tokenizer makes one term of a value.
     pub(crate) is_whole: bool,
     pub(crate) is_timestamp: bool,
@@ -74,11 +102,21 @@ impl Leaf {
     /// Returns whether its text is a value as a whole: by its terms, or without any by its column.
     pub(crate) fn is_whole_value(&self) -> bool {
         match &self.kind {
+            FieldKind::Text(_) if self.values_of.is_some() => false,
             FieldKind::Text(text) if !self.indexed && !self.scanned => {
                 self.fast.is_some() && text.whole_values.is_empty()
             }
             FieldKind::Text(_) => self.is_whole,
             _ => false,
+        }
+    }
+
+    /// Returns the dictionaries of its whole values.
+    pub(super) fn whole_values(&self) -> Vec<Values> {
+        match (&self.values_of, self.indexed) {
+            (Some(own), _) => own.clone(),
+            (None, true) => vec![Values::Terms(self.field)],
+            (None, false) => vec![Values::Column(self.path.clone())],
         }
     }
 

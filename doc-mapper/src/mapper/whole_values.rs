@@ -87,10 +87,13 @@ impl DocMapper {
             // Found by terms as it were, which are those of the column's dictionary.
             indexed: true,
             scanned: false,
+            values_of: None,
             view: Some(View {
                 path,
                 of: &leaf.kind,
-                has_words: leaf.indexed && leaf.fast == Some(Normalizer::Raw),
+                has_words: leaf.indexed
+                    && leaf.values_of.is_none()
+                    && leaf.fast == Some(Normalizer::Raw),
             }),
             ..own
         })

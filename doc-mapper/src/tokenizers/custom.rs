@@ -1,13 +1,15 @@
 //! Tokenizers defined in a config, and their effect on letters.
 
+use std::sync::Arc;
+
 use regex::RegexBuilder;
 use tantivy::tokenizer::{
     AsciiFoldingFilter, LowerCaser, NgramTokenizer, RawTokenizer, RegexTokenizer, RemoveLongFilter,
-    SimpleTokenizer, TextAnalyzer, TextAnalyzerBuilder, TokenStream as _, WhitespaceTokenizer,
+    SimpleTokenizer, TextAnalyzer, TextAnalyzerBuilder, WhitespaceTokenizer,
 };
 
-use super::definition::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
-use super::filters::Step;
+use super::definition::{CustomTokenizer, Normalizer, SynonymRules, TokenizerCut, TokenizerFilter};
+use super::filters::{Changer, ChangingTokenizer, Ready, Replacement, Step, Synonyms, folded};
 use super::gap::Apart;
 use super::level::level_of;
 use super::runs::RunTokenizer;
@@ -38,10 +40,108 @@ pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     }
 }
 
-/// Creates the tokenizer of an entry; `None` for an invalid one, which reading a config never
-/// accepts.
-pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Option<TextAnalyzer> {
-    let cut = match &tokenizer.cut {
+/// Creates the tokenizer of an entry.
+///
+/// # Errors
+/// It is invalid; the message is a sentence.
+pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Result<TextAnalyzer, String> {
+    let changers = changers(tokenizer)?;
+    let filtered = with_filters(tokenizer, &tokenizer.filters)?;
+    // Drops tokens that no dictionary can contain.
+    let fitting = RemoveLongFilter::limit(MAX_WHITESPACE_TOKEN_BYTES + 1);
+    let inner = filtered
+        .filter_dynamic(fitting)
+        .filter_dynamic(Apart)
+        .build();
+    Ok(match changers.is_empty() {
+        true => inner,
+        false => TextAnalyzer::builder(ChangingTokenizer::new(changers, inner)).build(),
+    })
+}
+
+fn changers(tokenizer: &CustomTokenizer) -> Result<Vec<Changer>, String> {
+    tokenizer.char_filters.iter().map(Changer::of).collect()
+}
+
+/// Returns the maximum number of bytes of tokens that its filters make of a byte of text, without grams.
+pub(crate) fn growth(tokenizer: &CustomTokenizer) -> usize {
+    let changers = changers(tokenizer).unwrap_or_default();
+    let of_texts = changers.iter().map(Changer::growth);
+    let filters = tokenizer.filters.iter().enumerate();
+    let of_tokens = filters.map(|(nth, filter)| match filter {
+        TokenizerFilter::Synonyms(rules) => {
+            let before = before(tokenizer, nth);
+            before.map_or(1, |before| before.growth_of(rules))
+        }
+        TokenizerFilter::Shingles(shingles) => {
+            // The space between two may be shorter than what stands between them here.
+            let sizes = shingles.min..=shingles.max;
+            let longest = shingles.separator.len().max(shingles.filler.len()) + 1;
+            sizes
+                .sum::<usize>()
+                .saturating_add(1)
+                .saturating_mul(longest)
+        }
+        // The parts of a word, those of them that are joined in two ways, and the word itself.
+        TokenizerFilter::Delimiter(_) => 4,
+        TokenizerFilter::FoldedBeside => 2,
+        TokenizerFilter::Replace {
+            pattern,
+            replacement,
+        } => Replacement::of(pattern, replacement).map_or(1, |replacement| replacement.growth()),
+        _ => 1,
+    });
+    of_texts.chain(of_tokens).fold(1, usize::saturating_mul)
+}
+
+/// What cuts the texts of rules of synonyms.
+struct Before(TextAnalyzer);
+
+impl Before {
+    fn growth_of(mut self, rules: &SynonymRules) -> usize {
+        let synonyms = Synonyms::of(rules, &mut self.0);
+        synonyms.map_or(1, |synonyms| synonyms.growth())
+    }
+}
+
+/// Returns an analyzer of the parts of a tokenizer before one of its filters.
+fn before(tokenizer: &CustomTokenizer, nth: usize) -> Result<Before, String> {
+    let filters = tokenizer.filters.get(..nth).unwrap_or_default();
+    let inner = with_filters(tokenizer, filters)?.build();
+    let changers = changers(tokenizer)?;
+    Ok(Before(
+        TextAnalyzer::builder(ChangingTokenizer::new(changers, inner)).build(),
+    ))
+}
+
+fn with_filters(
+    tokenizer: &CustomTokenizer,
+    filters: &[TokenizerFilter],
+) -> Result<TextAnalyzerBuilder, String> {
+    let mut built = cut(&tokenizer.cut).ok_or_else(|| "it cannot be used".to_owned())?;
+    for (nth, filter) in filters.iter().enumerate() {
+        built = match filter {
+            TokenizerFilter::Synonyms(rules) => {
+                let synonyms = Synonyms::of(rules, &mut before(tokenizer, nth)?.0)?;
+                let ready = Ready::Synonyms(Arc::new(synonyms));
+                built.filter_dynamic(Step::with(filter.clone(), ready))
+            }
+            TokenizerFilter::Replace {
+                pattern,
+                replacement,
+            } => {
+                let replacement = Replacement::of(pattern, replacement)?;
+                let ready = Ready::Replacement(Arc::new(replacement));
+                built.filter_dynamic(Step::with(filter.clone(), ready))
+            }
+            filter => filtered(built, std::slice::from_ref(filter)),
+        };
+    }
+    Ok(built)
+}
+
+fn cut(cut: &TokenizerCut) -> Option<TextAnalyzerBuilder> {
+    Some(match cut {
         TokenizerCut::Simple => TextAnalyzer::builder(SimpleTokenizer::default()).dynamic(),
         TokenizerCut::SourceCode => TextAnalyzer::builder(SourceCodeTokenizer::default()).dynamic(),
         TokenizerCut::Ngram {
@@ -59,23 +159,17 @@ pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Option<TextAnalyzer> {
         TokenizerCut::Whole => TextAnalyzer::builder(RawTokenizer::default()).dynamic(),
         TokenizerCut::Standard => TextAnalyzer::builder(StandardTokenizer::default()).dynamic(),
         TokenizerCut::Letters => TextAnalyzer::builder(RunTokenizer::letters()).dynamic(),
+        TokenizerCut::Paths(paths) => TextAnalyzer::builder(RawTokenizer::default())
+            .dynamic()
+            .filter_dynamic(Step::new(TokenizerFilter::Paths(*paths))),
         TokenizerCut::Grams { grams, token_chars } => {
             let runs = RunTokenizer::new(token_chars.clone());
             let grams = TokenizerFilter::Grams(grams.clone());
             TextAnalyzer::builder(runs)
                 .dynamic()
-                .filter_dynamic(Step(grams))
+                .filter_dynamic(Step::new(grams))
         }
-    };
-    let filtered = filtered(cut, &tokenizer.filters);
-    // Drops tokens that no dictionary can contain.
-    let fitting = RemoveLongFilter::limit(MAX_WHITESPACE_TOKEN_BYTES + 1);
-    Some(
-        filtered
-            .filter_dynamic(fitting)
-            .filter_dynamic(Apart)
-            .build(),
-    )
+    })
 }
 
 pub(super) fn filtered(
@@ -86,7 +180,7 @@ pub(super) fn filtered(
         TokenizerFilter::RemoveLong => cut.filter_dynamic(remove_long()),
         TokenizerFilter::LowerCaser => cut.filter_dynamic(LowerCaser),
         TokenizerFilter::AsciiFolding => cut.filter_dynamic(AsciiFoldingFilter),
-        other => cut.filter_dynamic(Step(other.clone())),
+        other => cut.filter_dynamic(Step::new(other.clone())),
     })
 }
 
@@ -121,7 +215,10 @@ impl Letters {
         let changes_letters = |filter: &&TokenizerFilter| {
             matches!(
                 filter,
-                TokenizerFilter::LowerCaser | TokenizerFilter::AsciiFolding
+                TokenizerFilter::LowerCaser
+                    | TokenizerFilter::AsciiFolding
+                    | TokenizerFilter::FoldedBeside
+                    | TokenizerFilter::Uppercase
             )
         };
         Letters {
@@ -161,29 +258,19 @@ impl Letters {
             .iter()
             .fold(text.to_owned(), |text, filter| match filter {
                 TokenizerFilter::LowerCaser => text.chars().flat_map(char::to_lowercase).collect(),
-                TokenizerFilter::AsciiFolding => folded(&text),
+                TokenizerFilter::AsciiFolding | TokenizerFilter::FoldedBeside => folded(&text),
+                TokenizerFilter::Uppercase => text.chars().flat_map(char::to_uppercase).collect(),
                 _ => text,
             })
     }
 }
 
 impl CustomTokenizer {
-    /// Creates the tokenizer; `None` for an invalid one, which reading a config never accepts.
-    pub fn analyzer(&self) -> Option<TextAnalyzer> {
+    /// Creates the tokenizer.
+    ///
+    /// # Errors
+    /// It is invalid, which reading a config never accepts; the message is a sentence.
+    pub fn analyzer(&self) -> Result<TextAnalyzer, String> {
         analyzer(self)
-    }
-}
-
-fn folded(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
-    }
-    let mut analyzer = TextAnalyzer::builder(RawTokenizer::default())
-        .filter(AsciiFoldingFilter)
-        .build();
-    let mut tokens = analyzer.token_stream(text);
-    match tokens.advance() {
-        true => tokens.token().text.clone(),
-        false => String::new(),
     }
 }

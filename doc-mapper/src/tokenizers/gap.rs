@@ -9,6 +9,11 @@ use tantivy::tokenizer::{Token, TokenFilter, TokenStream, Tokenizer};
 /// Number of positions between the last word of a value and the first of the next.
 pub(super) const GAP: usize = 100;
 
+/// Returns the number of positions of a word, of which the last word of a value says more.
+pub fn length_of(token: &Token) -> usize {
+    (token.position_length + 1).saturating_sub(GAP).max(1)
+}
+
 /// Filter that keeps values apart.
 #[derive(Clone, Copy)]
 pub(super) struct Apart;
@@ -39,7 +44,11 @@ impl<T: TokenStream> TokenStream for ApartTokens<T> {
         if !self.0.advance() {
             return false;
         }
-        self.0.token_mut().position_length = GAP;
+        // A word of synonyms may be longer than one; other tokenizers leave what was written here.
+        let token = self.0.token_mut();
+        if token.position_length < GAP {
+            token.position_length += GAP - 1;
+        }
         true
     }
 

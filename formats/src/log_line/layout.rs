@@ -8,6 +8,7 @@ use super::known::{Known, lambda};
 use super::parse::{ESCAPE, without_colours};
 use super::step::{Field, Found, Shape, Step, take, unknown};
 use super::time::{Reading, TimeForm, read, with_fraction};
+use super::votes::Paragraph;
 use crate::layout::Hints;
 
 /// How the lines of a source are read.
@@ -41,6 +42,8 @@ pub(super) struct Variant {
     pub(super) tells_before: bool,
     /// The word with which a record begins, if other lines have a time there, too.
     pub(super) first_word: Option<Vec<u8>>,
+    /// Set if records are paragraphs, of which a later line has the time.
+    pub(super) paragraph: Option<Paragraph>,
 }
 
 /// The head of a record.
@@ -67,10 +70,13 @@ impl LineLayout {
             }
             None => line,
         };
-        let has_time = |variant: &Variant| variant.time(line, &mut Found::default()).is_some();
+        let begins = |variant: &Variant| match &variant.paragraph {
+            Some(paragraph) => paragraph.begins(line),
+            None => variant.time(line, &mut Found::default()).is_some(),
+        };
         match self.known {
             Some(known) => known.begins(line),
-            None => self.variants.iter().any(has_time),
+            None => self.variants.iter().any(begins),
         }
     }
 
@@ -155,7 +161,11 @@ impl Variant {
 
     /// Returns the time, and where it stands.
     fn place_of_time(&self, line: &[u8], found: &mut Found) -> Option<(Reading, Range<usize>)> {
-        let mut place = after_space(line, 0);
+        let start = match &self.paragraph {
+            Some(paragraph) => paragraph.line_with_time(line)?,
+            None => 0,
+        };
+        let mut place = after_space(line, start);
         let begins = |word: &Vec<u8>| line.get(place..).is_some_and(|line| line.starts_with(word));
         self.first_word.as_ref().is_none_or(begins).then_some(())?;
         for step in &self.before {
@@ -169,6 +179,9 @@ impl Variant {
         let mut found = Found::default();
         let (reading, time) = self.place_of_time(record, &mut found)?;
         let end = time.end;
+        if let Some(level) = self.paragraph.as_ref().and_then(|own| own.level(record)) {
+            found.set(Field::Level, level);
+        }
         if self.form == TimeForm::Glog {
             let letter = element(record, after_space(record, 0)).map(|e| e.inside.start);
             let letter = letter.and_then(|place| record.get(place).copied());
@@ -273,5 +286,6 @@ pub(super) fn bare((num_before, form): (usize, TimeForm)) -> Variant {
         may_tell_level: false,
         tells_before: false,
         first_word: None,
+        paragraph: None,
     }
 }

@@ -50,6 +50,9 @@ fn learn(lines: &[&[u8]]) -> Option<LineLayout> {
         });
     }
     let places: Vec<Vec<Place>> = lines.iter().map(|line| places(line)).collect();
+    if let Some(layout) = paragraphs(lines, &places) {
+        return Some(layout);
+    }
     let place = best(lines, &places, &|_| true)?;
     let first_word = first_key(place, lines, &places);
     (first_word.is_some() || is_enough(place, lines, &places)).then_some(())?;
@@ -71,6 +74,27 @@ fn learn(lines: &[&[u8]]) -> Option<LineLayout> {
         layout.variants.push(variant);
     }
     Some(layout)
+}
+
+/// Returns the layout of records that are paragraphs.
+fn paragraphs(lines: &[&[u8]], places: &[Vec<Place>]) -> Option<LineLayout> {
+    let timed = best(lines, places, &|_| true).filter(|place| rank(place.1) == 1 && place.0 > 0)?;
+    let is_value = |line: &[u8]| {
+        let time = bare(timed).time(line, &mut Found::default());
+        time.is_some_and(|(_, end)| after_time(line, end) == line.len())
+    };
+    let variant = Variant {
+        tells_before: true,
+        paragraph: Some(votes::Paragraph::of(lines, &is_value)?),
+        ..bare(timed)
+    };
+    let first = lines.iter().find(|line| is_value(line))?;
+    let reading = variant.time(first, &mut Found::default());
+    Some(LineLayout {
+        first: reading.map(|(reading, _)| reading),
+        variants: vec![variant],
+        ..LineLayout::default()
+    })
 }
 
 /// Every place of a line where a time stands, in every form that fits.
@@ -209,6 +233,12 @@ fn span(place: Place, lines: &[&[u8]]) -> i64 {
 /// Numbers that grow, or are of a few years, may be times; others are numbers.
 fn are_times(place: Place, lines: &[&[u8]]) -> bool {
     const FEW_YEARS: i64 = 5 * 366;
+    let mut all = readings(place, lines);
+    let first = all.next();
+    // One hexadecimal number in every line is the name of something.
+    if place.1 == TimeForm::HexEpoch && lines.len() > 2 && all.all(|other| Some(other) == first) {
+        return false;
+    }
     let days: Vec<i64> = readings(place, lines).filter_map(days_of).collect();
     let num_pairs = days.windows(2).count();
     let pairs = days.windows(2).filter(|pair| match pair {
@@ -400,7 +430,7 @@ fn variant(place: Place, lines: &[&[u8]], first_word: Option<Vec<u8>>) -> Varian
 /// Whether the first line of a record ends with the name of a logger, behind more than a word: `CMD (run.sh)` tells what runs.
 fn names_logger_at_end(variant: &Variant, text: &[u8]) -> bool {
     let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    logger_at_end(line).is_some_and(|name| {
+    naming::logger_at_end(line).is_some_and(|name| {
         let head = variant.head(text);
         let told = head.and_then(|head| line.get(head.end..name.start - 1));
         told.is_some_and(|told| told.trim_ascii().contains(&b' '))
@@ -441,18 +471,6 @@ fn records(variant: &Variant, lines: &[&[u8]]) -> Vec<(Vec<u8>, usize)> {
         }
     }
     records
-}
-
-/// `text (kafka.server.KafkaServer)`: where the name stands.
-pub(super) fn logger_at_end(line: &[u8]) -> Option<std::ops::Range<usize>> {
-    let before = line.strip_suffix(b")")?;
-    let open = before.iter().rposition(|byte| *byte == b'(')?;
-    let name = before.get(open + 1..)?;
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$');
-    let is_it = name.contains(&b'.')
-        && name.first().is_some_and(u8::is_ascii_alphabetic)
-        && name.iter().all(is_name);
-    is_it.then_some(open + 1..before.len())
 }
 
 /// Another way in which records begin: most of the lines that are of none yet have a time in one place.

@@ -312,3 +312,15 @@ fn group(values: &Values, class: Class, is_before_logger: bool) -> Meaning {
         false => Meaning::Nothing,
     }
 }
+
+/// `text (kafka.server.KafkaServer)`: where the name stands.
+pub(super) fn logger_at_end(line: &[u8]) -> Option<std::ops::Range<usize>> {
+    let before = line.strip_suffix(b")")?;
+    let open = before.iter().rposition(|byte| *byte == b'(')?;
+    let name = before.get(open + 1..)?;
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$');
+    let is_it = name.contains(&b'.')
+        && name.first().is_some_and(u8::is_ascii_alphabetic)
+        && name.iter().all(is_name);
+    is_it.then_some(open + 1..before.len())
+}

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::known::{Around, HEAD_WORDS, lambda};
 use super::layout::{Head, LineLayout};
-use super::learn::logger_at_end;
 use super::level;
+use super::naming::logger_at_end;
 use super::step::Field;
 use super::time::{Reading, Reference};
 use crate::json::Members;

@@ -376,6 +376,18 @@ fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
             let is_thread = word
                 .get(name.clone())
                 .is_some_and(|name| name.ends_with(b" thread"));
+            if let Some(named) = word.get(name.clone()).filter(|named| named.ends_with(b"]")) {
+                let (tag, id) = tagged(named);
+                found.set(
+                    Field::Logger,
+                    inside.start + tag.start..inside.start + tag.end,
+                );
+                found.set(
+                    Field::ProcessId,
+                    inside.start + id.start..inside.start + id.end,
+                );
+                return;
+            }
             let field = match is_thread {
                 true => Field::Thread,
                 false => Field::Logger,

@@ -346,9 +346,18 @@ fn is_array(text: &[u8]) -> bool {
     begins
         && match values.next() {
             Some(Ok(_)) => true,
-            Some(Err(error)) => error.classify() == Category::Eof,
+            Some(Err(error)) => error.classify() == Category::Eof || begins_with_element(inside),
             None => false,
         }
+}
+
+/// Returns whether the inside of an array begins with an object and a comma: what is wrong behind it, such as a comma before
+/// the end, concerns the elements there.
+fn begins_with_element(inside: &[u8]) -> bool {
+    let mut values = serde_json::Deserializer::from_slice(inside).into_iter::<Value>();
+    let is_object = matches!(values.next(), Some(Ok(Value::Object(_))));
+    let behind = inside.get(values.byte_offset()..).unwrap_or_default();
+    is_object && behind.trim_ascii_start().starts_with(b",")
 }
 
 fn is_json_object(line: &str) -> bool {

@@ -18,6 +18,10 @@ pub(super) fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Opti
     delimiters.iter().find_map(|delimiter| {
         let dialect = Dialect::of(*delimiter, beginning);
         let records = records(beginning, is_whole, dialect);
+        let dialect = Dialect {
+            has_comments: dialect.has_comments && !are_rows(&records, dialect),
+            ..dialect
+        };
         let (commented, rows): (Vec<&[u8]>, Vec<&[u8]>) = records
             .iter()
             .partition(|record| dialect.has_comments && record.starts_with(b"#"));
@@ -41,6 +45,18 @@ pub(super) fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Opti
         let with_names = [&[names], rows.as_slice()].concat();
         is_table(&with_names, is_whole, dialect).then(|| recognised(Some(num_names)))
     })
+}
+
+/// Returns whether lines that begin with `#` are rows, such as `#1001,ada@example.com`: below names, and with as many values.
+fn are_rows(records: &[&[u8]], dialect: Dialect) -> bool {
+    let num_values = |record: &[u8]| parse::tables::csv::names(record, dialect).len();
+    let Some((names, others)) = records.split_first() else {
+        return false;
+    };
+    let num_names = num_values(names);
+    let is_row = |record: &&&[u8]| record.starts_with(b"#") && num_values(record) == num_names;
+    let num_rows = others.iter().filter(is_row).count();
+    num_names >= 2 && !names.starts_with(b"#") && num_rows >= 2 && num_rows * 2 > others.len()
 }
 
 /// Returns a table whose rows have a value that no name stands for, or whose names stand behind other lines, as those
@@ -203,10 +219,10 @@ fn is_name(name: &str) -> bool {
         .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '@' | '#' | '$' | '€' | '£'));
     // `Wert (°C)`, `Speed [km/h]`.
     let is_well = |c: char| c.is_alphanumeric() || " _-./,@()#%$+[]&*°€£¥§²³‰Ω".contains(c);
-    // `Сумма, руб.`
+    // `Сумма, руб.`, `No.`
     let is_abbreviated = || {
         let last = name.rsplit(' ').next().unwrap_or_default();
-        last.len() < name.len() && last.chars().count() <= 5
+        last.chars().count() <= 5
     };
     starts_well
         && (!name.ends_with('.') || is_abbreviated())

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use canter_split_format::SplitEntry;
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use tantivy::Term;
 
 use super::candidate::Candidate;
-use super::reads::column_len;
+use super::reads::{all_terms, column_len, load_blocks};
 use crate::SearchError;
 use crate::request::SortOrder;
 use crate::split::{HeadSource, OpenSplit, guard, guarded};
@@ -118,7 +118,7 @@ fn body_len(entry: &SplitEntry) -> u64 {
 /// own.
 async fn read_dictionary(candidate: &Candidate) -> Result<(), SearchError> {
     let needs = &candidate.built.needs;
-    if !needs.term_ranges.is_empty() || !needs.automata.is_empty() {
+    if needs.has_patterns() {
         // For these clauses the warmup reads other parts of the dictionary; another wave would be one too many.
         return Ok(());
     }
@@ -128,7 +128,10 @@ async fn read_dictionary(candidate: &Candidate) -> Result<(), SearchError> {
             let _ = inverted_index.doc_freq_async(term).await;
         }
     });
-    join_all(reads).await;
+    let values = needs.automata.iter().map(async |(field, _, _)| {
+        let _ = load_blocks(&candidate.split, &all_terms(*field)).await;
+    });
+    join(join_all(reads), join_all(values)).await;
     Ok(())
 }
 

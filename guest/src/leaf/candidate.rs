@@ -91,7 +91,7 @@ impl Candidate {
                 "its head says that terms which every hit has never meet, so nothing else is read",
             ));
         }
-        if !needs.term_ranges.is_empty() || !needs.automata.is_empty() {
+        if needs.has_patterns() {
             return Ok(None);
         }
         let columns = needs.fast_fields.iter();

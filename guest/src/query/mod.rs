@@ -14,9 +14,9 @@ mod time_bounds;
 mod tree;
 
 pub(crate) use build::{
-    BuiltQuery, QueryShape, TermAutomaton, any_text, build_for_split, build_nested, build_query,
-    is_metadata, named_in, no_words, start_of_texts, text_in, tokenizer_named, vectors_at,
-    word_term, words_in,
+    BuiltQuery, QueryShape, TermAutomaton, ValueClause, any_text, build_for_split, build_nested,
+    build_query, is_metadata, named_in, no_words, start_of_texts, text_in, tokenizer_named,
+    vectors_at, word_term, words_in,
 };
 pub(crate) use dsl::{NAME, edits_of, lucene_expression, parse_dsl, parse_named};
 pub(crate) use grammar::{KqlOptions, parse_kql, parse_query, parse_query_at};

@@ -58,6 +58,15 @@ impl Needs {
             .extend(columns.map(|column| column.name.into_owned()));
     }
 
+    /// Returns whether which terms are read depends on a dictionary: those of ranges and patterns. Dictionaries of whole
+    /// values do not count, since they are read like entries of terms, and small.
+    pub(crate) fn has_patterns(&self) -> bool {
+        let is_pattern =
+            |automaton: &TermAutomaton| !matches!(automaton, TermAutomaton::InValues(_));
+        let mut automata = self.automata.iter();
+        !self.term_ranges.is_empty() || automata.any(|(_, automaton, _)| is_pattern(automaton))
+    }
+
     pub(crate) fn term(&mut self, term: &Term, positions: bool) {
         let wanted = self.terms.entry(term.clone()).or_default();
         *wanted |= positions;

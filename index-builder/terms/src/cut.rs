@@ -20,6 +20,8 @@ pub(crate) enum Cutter {
     Words,
     /// As `raw` does.
     Whole,
+    /// As `raw` does, but for values that are too long.
+    Pieces(TextAnalyzer),
     Tokens(TextAnalyzer),
 }
 
@@ -150,7 +152,7 @@ fn small(number: usize) -> u32 {
 }
 
 /// Returns whether a value is a term of `raw`.
-pub(crate) fn is_whole(text: &str) -> bool {
+fn is_whole(text: &str) -> bool {
     text.len() <= MAX_VALUE_BYTES
 }
 
@@ -179,8 +181,14 @@ impl Cutter {
         match tokenizer {
             "default" => Self::Words,
             "raw" => Self::Whole,
+            "pieces" => Self::Pieces(analyzer),
             _ => Self::Tokens(analyzer),
         }
+    }
+
+    /// Returns whether a text is one word, as it is.
+    pub(crate) fn keeps(&self, text: &str) -> bool {
+        matches!(self, Self::Whole | Self::Pieces(_)) && is_whole(text)
     }
 
     /// Cuts a text; the words are those that the tokenizer makes of it.
@@ -195,13 +203,15 @@ impl Cutter {
                     cut.push(0, 0, 1);
                 }
             }
-            Self::Tokens(analyzer) => analyzer.token_stream(text).process(&mut |token| {
-                if token.text.len() <= MAX_TOKEN_LEN {
-                    let start = cut.text.len();
-                    cut.text.extend_from_slice(token.text.as_bytes());
-                    cut.push(start, token.position as u32, token.position_length as u32);
-                }
-            }),
+            Self::Tokens(analyzer) | Self::Pieces(analyzer) => {
+                analyzer.token_stream(text).process(&mut |token| {
+                    if token.text.len() <= MAX_TOKEN_LEN {
+                        let start = cut.text.len();
+                        cut.text.extend_from_slice(token.text.as_bytes());
+                        cut.push(start, token.position as u32, token.position_length as u32);
+                    }
+                })
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use tantivy::schema::{
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{TantivyError, tokenizer::TextAnalyzer};
 
-use crate::cut::{Cut, Cutter, is_whole};
+use crate::cut::{Cut, Cutter};
 use crate::json::JsonTerms;
 use crate::log::{Log, Occurrence};
 use crate::shapes::{Form, MAX_WORDS, Shapes};
@@ -121,11 +121,9 @@ impl FieldTerms {
                 if let [(_, value)] = values
                     && let Some(text) = value.as_str()
                 {
-                    if matches!(cutter, Cutter::Whole) {
-                        if is_whole(text) {
-                            self.add_single(text.as_bytes(), scratch);
-                        }
-                    } else {
+                    if cutter.keeps(text) {
+                        self.add_single(text.as_bytes(), scratch);
+                    } else if !matches!(cutter, Cutter::Whole) {
                         cutter.cut(text, &mut scratch.cut);
                         if self.add_shaped(doc, scratch) {
                             return Ok(());

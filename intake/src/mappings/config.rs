@@ -11,6 +11,7 @@ use super::settings::{self, Settings};
 use crate::mappings::fields::aliases;
 use crate::mappings::fields::analysis::Analysis;
 use crate::mappings::fields::copies::{self, Copies};
+use crate::mappings::fields::detection::Detection;
 use crate::mappings::fields::dynamic::{Dynamic, map_whole_objects, strings_of};
 
 /// Default name of the timestamp field.
@@ -66,6 +67,11 @@ impl IndexParts {
         Ok(parts)
     }
 
+    /// Returns the settings.
+    pub(super) fn settings(&self) -> &Value {
+        &self.settings
+    }
+
     /// Returns the aliases, each with its options.
     #[must_use]
     pub fn aliases(&self) -> &Map<String, Value> {
@@ -112,9 +118,9 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         "store_source": true,
         // Numbers and booleans are texts where texts are wanted, and the like.
         "coerce": true,
-        // Shown again as it was put.
         "elasticsearch_mapping": as_put.to_string(),
     });
+    read.detection.write(&mut doc_mapping);
     if settings::ignores_malformed(&all_settings) {
         doc_mapping["ignore_malformed"] = true.into();
     }
@@ -308,6 +314,7 @@ pub(super) struct Mapping {
     pub(super) fields: Vec<Value>,
     timestamp: Option<String>,
     pub(super) words: Vec<String>,
+    pub(super) detection: Detection,
 }
 
 impl Mapping {
@@ -352,6 +359,7 @@ impl Mapping {
         };
         let templates = map_whole_objects(templates, &mut properties)?;
         options.take("_meta");
+        let detection = Detection::take(&mut options)?;
         root_options(&mut options)?;
         options.finish()?;
         let dynamic_mapping = match dynamic {
@@ -378,36 +386,13 @@ impl Mapping {
             fields: mapped,
             timestamp: fields.timestamp,
             words: fields.words,
+            detection,
         })
-    }
-}
-
-/// Checks the formats in which texts that are not mapped are dates: those of RFC 3339 are, whatever they are.
-fn dynamic_date_formats(formats: &Value) -> Result<()> {
-    let names = formats.as_array().map_or(&[][..], Vec::as_slice);
-    let alternatives = names.iter().filter_map(Value::as_str);
-    let mut alternatives = alternatives.flat_map(|name| name.split("||"));
-    match alternatives.find(|name| !name.contains("date_optional_time")) {
-        None => Ok(()),
-        Some(other) => Err(MappingError::mapper(format!(
-            "[dynamic_date_formats] can only be [strict_date_optional_time], and not [{other}]: map such fields under \
-             [properties]"
-        ))),
     }
 }
 
 /// Reads the other options at the root of a mapping.
 fn root_options(options: &mut Options) -> Result<()> {
-    // A text with an RFC 3339 date is always read as a date, whatever this option says.
-    options.flag("date_detection", true)?;
-    options.only(
-        "numeric_detection",
-        false,
-        "a number in a text that is not mapped is a text",
-    )?;
-    if let Some(formats) = options.take("dynamic_date_formats") {
-        dynamic_date_formats(&formats)?;
-    }
     options.ignore(&["_data_stream_timestamp", "_field_names"]);
     options.only("subobjects", true, "names with dots are objects in objects")?;
     for (name, wanted, why) in [

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::error::{MappingError, Result};
 use super::options::flag_of;
@@ -108,6 +108,25 @@ pub(super) fn add(settings: &mut Settings, more: &Value) -> Result<()> {
             "[settings] is an object, and not [{other}]"
         ))),
     }
+}
+
+/// Returns settings as Elasticsearch shows them: in objects, and all values as texts.
+pub(super) fn shown(settings: Settings) -> Value {
+    let mut shown = Value::Object(Map::new());
+    for (name, value) in settings {
+        let mut at = &mut shown;
+        for key in name.split('.') {
+            if !at.is_object() {
+                *at = Value::Object(Map::new());
+            }
+            at = &mut at[key];
+        }
+        *at = match value {
+            Value::Bool(_) | Value::Number(_) => value.to_string().into(),
+            value => value,
+        };
+    }
+    shown
 }
 
 fn flatten(settings: &mut Settings, path: &str, value: &Value) {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use canter_doc_mapper::IndexConfig;
 use canter_names::matches_pattern;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::config::{IndexParts, index_config};
 use super::error::{MappingError, Result};
 use super::patterns::overlap;
-use super::settings::flag;
+use super::settings::{self, Settings, flag};
 
 /// Maximum length of a name or a pattern in bytes.
 const MAX_NAME_BYTES: usize = 255;
@@ -64,6 +64,28 @@ impl Templated {
         parts.extend(own);
         index_config(name, &parts, self.is_data_stream)
     }
+
+    /// Returns settings, mappings and aliases as an index of this name would have them.
+    ///
+    /// # Errors
+    /// As [`index_config`].
+    pub fn shown(&self, name: &str) -> Result<Value> {
+        let config = self.index_config(name, None)?;
+        let mapping = config.doc_mapping.elasticsearch_mapping.as_deref();
+        let mapping: Option<Value> = mapping.and_then(|json| serde_json::from_str(json).ok());
+        let aliases = self.parts.iter().flat_map(IndexParts::aliases);
+        let aliases: Map<String, Value> = aliases
+            .map(|(name, options)| (name.clone(), options.clone()))
+            .collect();
+        let mut settings = Settings::new();
+        for part in &self.parts {
+            settings::add(&mut settings, part.settings())?;
+        }
+        Ok(json!({
+            "settings": {"index": settings::shown(settings)}, "mappings": mapping.unwrap_or_else(|| json!({})),
+            "aliases": aliases,
+        }))
+    }
 }
 
 impl<'t> TemplateSet<'t> {
@@ -101,6 +123,40 @@ impl<'t> TemplateSet<'t> {
             is_data_stream: false,
             may_be_made_for_documents: true,
         }))
+    }
+
+    /// Returns the templates, with their patterns, that match a name and do not apply to it.
+    ///
+    /// # Errors
+    /// A template is invalid.
+    pub fn overlapping(&self, name: &str) -> Result<Vec<(&str, Vec<&str>)>> {
+        let mut all = Vec::new();
+        for (own, body) in self.index {
+            let template = IndexTemplate::read(own, body)?;
+            if matches(&template.patterns, name) {
+                all.push((template.priority, own.as_str(), template.patterns));
+            }
+        }
+        let best = all.iter().map(|(priority, ..)| *priority).max();
+        let applied = all
+            .iter()
+            .position(|(priority, ..)| Some(*priority) == best);
+        if let Some(applied) = applied {
+            all.remove(applied);
+        } else {
+            return Ok(Vec::new());
+        }
+        let mut others: Vec<_> = all
+            .into_iter()
+            .map(|(_, own, patterns)| (own, patterns))
+            .collect();
+        for (own, body) in self.legacy {
+            let (patterns, ..) = read_legacy(own, body)?;
+            if matches(&patterns, name) {
+                others.push((own.as_str(), patterns));
+            }
+        }
+        Ok(others)
     }
 
     /// Returns the index templates that are composed of this component.

@@ -282,7 +282,8 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
         ),
         (json!({"_routing": {"required": true}}), "[_routing]"),
         (json!({"runtime": {"r": {"type": "long"}}}), "[runtime]"),
-        (json!({"numeric_detection": true}), "[numeric_detection]"),
+        (json!({"numeric_detection": 1}), "[numeric_detection]"),
+        (json!({"dynamic_date_formats": ["yyyy"]}), "[yyyy]"),
         (json!({"nonsense": true}), "[nonsense]"),
         (
             json!({"dynamic_templates": [{"ips": {"match": "*_ip", "mapping": {"type": "ip"}}}]}),

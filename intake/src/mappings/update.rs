@@ -7,6 +7,7 @@ use super::config::{Mapping, default_search_fields, set_limits, set_shown};
 use super::error::{MappingError, Result};
 use super::fields::aliases;
 use super::fields::analysis::Analysis;
+use super::fields::detection::Detection;
 use super::merge::merge_into;
 use super::options::object;
 use super::settings::{self, Settings};
@@ -34,6 +35,8 @@ pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig
     let timestamp = config.doc_mapping.timestamp_field.clone();
     let has_templates = whole.contains_key("dynamic_templates");
     let read = Mapping::read_with(&whole, timestamp, Analysis::of_config(config))?;
+    let before = Detection::of(config);
+    read.detection.check_same(before, mapping)?;
     let mut asked = serde_json::to_value(config).map_err(|error| wrong(&error.to_string()))?;
     let doc_mapping = &mut asked["doc_mapping"];
     doc_mapping["mode"] = read.dynamic.mode().into();

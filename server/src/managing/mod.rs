@@ -7,6 +7,7 @@
 mod aliases;
 mod answer;
 mod answered;
+mod cluster;
 mod data_streams;
 mod indexes;
 mod quickwit;

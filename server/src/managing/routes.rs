@@ -27,6 +27,10 @@ pub(crate) enum Manage {
     Templates(TemplateKind, Option<String>),
     /// Deletes templates, by name.
     DeleteTemplates(TemplateKind, String),
+    /// Shows what an index of this name would be.
+    Simulate(String),
+    /// `PUT /_cluster/settings`.
+    PutClusterSettings,
     /// Creates an index from the template that declares it a data stream.
     PutDataStream(String),
     /// Shows data streams, by name or pattern; all if absent.
@@ -50,6 +54,8 @@ impl Manage {
                 | Self::Templates(..)
                 | Self::DeleteTemplates(..)
                 | Self::DataStreams(_)
+                | Self::Simulate(_)
+                | Self::PutClusterSettings
         )
     }
 }

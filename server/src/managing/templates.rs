@@ -131,6 +131,27 @@ pub(super) async fn show(
     Ok((StatusCode::OK, answer))
 }
 
+/// Handles `POST /_index_template/_simulate_index/<name>`.
+pub(super) async fn simulate(root: &Arc<Root>, params: &mut Params, name: &str) -> Answered {
+    params.flag("include_defaults").map_err(Problem::illegal)?;
+    finish(params)?;
+    let name = name.to_owned();
+    let answer = root.work(move |root| {
+        let templates = root.catalog.templates()?;
+        let set = set_of(&templates);
+        let Some(templated) = set.of_index(&name)? else {
+            return Ok(json!({}));
+        };
+        let others = set.overlapping(&name)?.into_iter();
+        let others =
+            others.map(|(name, patterns)| json!({"name": name, "index_patterns": patterns}));
+        Ok::<_, Problem>(json!({
+            "template": templated.shown(&name)?, "overlapping": others.collect::<Vec<_>>(),
+        }))
+    });
+    Ok((StatusCode::OK, answer.await?))
+}
+
 /// Returns the answer to `GET /_scripts/<id>`.
 fn shown_search(all: &BTreeMap<String, Value>, id: &str) -> (StatusCode, Value) {
     match all.get(id) {

@@ -32,6 +32,7 @@ const MAPPING: &str = "{\"settings\":{\"number_of_shards\":1},\"mappings\":{\"pr
 
 const FIELDS: &str = "{\"properties\":{\"host\":{\"type\":\"keyword\"}}}";
 
+const CLUSTER_SETTINGS: &str = r#"{"persistent": {"cluster.routing.allocation.enable": "all"}}"#;
 const ALIASES: &str = "{\"actions\":[{\"add\":{\"index\":\"example\",\"alias\":\"current\"}}]}";
 
 const PUT_ALIAS: Option<Doc> = Some(Doc {
@@ -250,6 +251,29 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         paths: &["/_template/{name}"],
         does: Does::Indexes(|names| delete_templates(TemplateKind::Legacy, names)),
         ..REMOVES_TEMPLATES
+    },
+    ChangeRoute {
+        verbs: &["POST"],
+        paths: &["/_index_template/_simulate_index/{name}"],
+        does: Does::Indexes(|names| Some(Manage::Simulate(names.first()?.clone()))),
+        doc: Some(Doc {
+            about: "With --indexes-in: what an index of this name would be by the templates.",
+            params: &[&[flag("include_defaults", "Has no effect.")], ANSWER],
+            body: None,
+        }),
+        cross_site: CrossSite::Refused,
+        ..LOOKS
+    },
+    ChangeRoute {
+        verbs: &["PUT"],
+        paths: &["/_cluster/settings"],
+        does: Does::Indexes(|_| Some(Manage::PutClusterSettings)),
+        doc: Some(Doc {
+            about: "With --indexes-in: settings of nodes, which have no effect; others are refused.",
+            params: &[&[flag("flat_settings", "Has no effect.")], ANSWER],
+            body: Some((JSON, CLUSTER_SETTINGS)),
+        }),
+        ..INDEXES
     },
     ChangeRoute {
         paths: &["/_data_stream/{name}"],

@@ -108,7 +108,7 @@ pub fn reserve_for_frame(
 }
 
 /// Decompresses a frame of at most `most` bytes; an empty one stays empty.
-pub(super) fn unpack(mut frame: &[u8], most: usize) -> Result<Vec<u8>, FormatError> {
+pub(crate) fn unpack(mut frame: &[u8], most: usize) -> Result<Vec<u8>, FormatError> {
     if frame.is_empty() {
         return Ok(Vec::new());
     }

@@ -150,7 +150,9 @@ fn a_number_may_stand_in_place_of_a_missing_value() {
 
 #[test]
 fn many_keys_sort() {
-    let keys = json!(["nowhere", "absent", {"rank": "desc"}, "price", {"n": "asc"}]);
+    let absent = |name: &str| json!({name: {"unmapped_type": "long"}});
+    let keys =
+        json!([absent("nowhere"), absent("absent"), {"rank": "desc"}, "price", {"n": "asc"}]);
     assert_eq!(found(&searcher(), &json!({"sort": keys})), [2, 3, 0, 1]);
 }
 

@@ -40,3 +40,4 @@ mod term_counts;
 mod time_bounds;
 mod vectors;
 mod whole_values;
+mod words_in_values;

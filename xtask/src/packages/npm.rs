@@ -1,4 +1,4 @@
-//! `cargo xtask js`: builds and tests the npm package, the Worker and the browser example with npm.
+//! `cargo xtask js`: builds and tests the npm package, the Worker and the browser examples with npm.
 
 use std::env;
 use std::fs;
@@ -13,11 +13,12 @@ use crate::step::{run, step};
 use crate::workspace::Workspace;
 
 /// Folders with a `package.json`, in the order of their dependencies.
-const PACKAGES: [&str; 4] = [
+const PACKAGES: [&str; 5] = [
     "edge-adapters/js",
     "edge-adapters/page",
     "edge-adapters/cloudflare",
     "examples/browser-search",
+    "examples/semantic-search",
 ];
 
 /// Builds the guest and every package; with the argument `test`, also runs their tests.

@@ -68,7 +68,7 @@ fn check_index_id(id: &str) -> std::result::Result<(), String> {
 }
 
 fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
-    const KEYS: [&str; 19] = [
+    const KEYS: [&str; 21] = [
         "mode",
         "field_mappings",
         "added_fields",
@@ -86,6 +86,8 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         "doc_mapping_uid",
         "ignore_malformed",
         "coerce",
+        "dates_as_texts",
+        "texts_as_numbers",
         "elasticsearch_mapping",
         "shown_source",
     ];
@@ -94,10 +96,8 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         ("lenient", Mode::Lenient),
         ("strict", Mode::Strict),
     ];
-    let empty = Node {
-        line: 0,
-        value: super::node::NodeValue::Null,
-    };
+    let value = super::node::NodeValue::Null;
+    let empty = Node { line: 0, value };
     let map = MapReader::new(node.unwrap_or(&empty), "doc_mapping", "doc_mapping", &KEYS)?;
     let mode = map.choice("mode", &MODES, Mode::Dynamic)?;
     let dynamic_mapping = match (mode, map.get("dynamic_mapping")) {
@@ -131,6 +131,8 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         store_source: map.bool("store_source", false)?,
         ignore_malformed: map.bool("ignore_malformed", false)?,
         coerce: map.bool("coerce", false)?,
+        dates_as_texts: map.bool("dates_as_texts", false)?,
+        texts_as_numbers: map.bool("texts_as_numbers", false)?,
         elasticsearch_mapping: map.str("elasticsearch_mapping")?,
         shown_source: map.get("shown_source").map(shown_source).transpose()?,
     })
@@ -171,6 +173,7 @@ fn dynamic_mapping(node: &Node) -> Result<FieldMapping> {
         stored: map.bool("stored", true)?,
         indexed: search.indexed,
         scanned: search.scanned,
+        by_values: false,
         // As in Quickwit, `fast` defaults to true only without any dynamic mapping.
         fast: super::read_field::fast(&map)?,
         ignore_above: super::read_field::ignore_above(&map)?,

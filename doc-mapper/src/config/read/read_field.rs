@@ -109,6 +109,7 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         stored: map.bool("stored", !matches!(kind, FieldKind::Concatenate(_)))?,
         indexed: search.indexed,
         scanned: search.scanned,
+        by_values: search.by_values,
         fast,
         ignore_above: ignore_above(&map)?,
         null_value,
@@ -189,6 +190,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
         "concatenate" => &[
             "concatenate_fields",
             "include_dynamic_fields",
+            "strategy",
             "tokenizer",
             "search_tokenizer",
             "record",
@@ -282,7 +284,7 @@ fn kind(
 ) -> Result<FieldKind> {
     Ok(match type_name {
         "text" => FieldKind::Text(text_options(map, what, search)?),
-        "concatenate" => FieldKind::Concatenate(concatenate(map)?),
+        "concatenate" => FieldKind::Concatenate(concatenate(map, search)?),
         "i64" => FieldKind::I64(numeric(map, &Width::INTEGERS)?),
         "u64" => FieldKind::U64(numeric(map, &[])?),
         "f64" => FieldKind::F64(numeric(map, &Width::FLOATS)?),

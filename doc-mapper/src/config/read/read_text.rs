@@ -25,12 +25,15 @@ pub(in crate::config) enum Strategy {
     Term,
     /// By words and phrases.
     Fulltext,
+    /// By words and phrases in whole values, which are its terms.
+    Values,
 }
 
-const STRATEGIES: [(&str, Strategy); 3] = [
+const STRATEGIES: [(&str, Strategy); 4] = [
     ("none", Strategy::None),
     ("term", Strategy::Term),
     ("fulltext", Strategy::Fulltext),
+    ("values", Strategy::Values),
 ];
 
 impl Strategy {
@@ -42,13 +45,13 @@ impl Strategy {
     fn tokenizer(self) -> &'static str {
         match self {
             Strategy::Term => "raw",
-            Strategy::None | Strategy::Fulltext => "default",
+            Strategy::None | Strategy::Fulltext | Strategy::Values => "default",
         }
     }
 
     fn record(self) -> IndexRecordOption {
         match self {
-            Strategy::Fulltext => IndexRecordOption::WithFreqsAndPositions,
+            Strategy::Fulltext | Strategy::Values => IndexRecordOption::WithFreqsAndPositions,
             Strategy::None | Strategy::Term => IndexRecordOption::Basic,
         }
     }
@@ -58,6 +61,7 @@ impl Strategy {
 pub(in crate::config) struct Search {
     pub(in crate::config) indexed: bool,
     pub(in crate::config) scanned: bool,
+    pub(in crate::config) by_values: bool,
     /// Strategies: the first belongs to the field itself, the others to variants.
     strategies: Vec<Strategy>,
 }
@@ -73,12 +77,31 @@ pub(in crate::config) fn search(
         return Ok(Search {
             indexed: map.bool("indexed", true)?,
             scanned: false,
+            by_values: false,
             strategies,
         });
     };
     let refuse = |message: &str| Err(map.error("strategy", format!("{what}: {message}")));
     if map.has("indexed") {
         return refuse("\"strategy\" says whether it is indexed: leave out \"indexed\"");
+    }
+    let by_values = strategies.contains(&Strategy::Values);
+    if type_name == "concatenate" && !by_values {
+        return refuse("a concatenation has no strategy but values");
+    }
+    if by_values && !matches!(type_name, "text" | "concatenate") {
+        return refuse("the strategy values is for text and concatenate only");
+    }
+    if by_values && strategies.len() > 1 {
+        return refuse("the strategy values stands alone: its terms are whole values");
+    }
+    for key in ["needle", "fieldnorms", "include_dynamic_fields"] {
+        if by_values && map.bool(key, false)? {
+            return Err(map.error(
+                key,
+                format!("{what}: {key:?} is not for the strategy values"),
+            ));
+        }
     }
     let is_text = matches!(type_name, "text" | "json" | "dynamic_mapping");
     if !is_text && strategies.contains(&Strategy::Fulltext) {
@@ -106,6 +129,7 @@ pub(in crate::config) fn search(
     Ok(Search {
         indexed: !scanned,
         scanned,
+        by_values,
         strategies,
     })
 }
@@ -126,7 +150,9 @@ fn strategies(map: &MapReader<'_>, what: &str) -> Result<Vec<Strategy>> {
                 continue;
             }
             Some(_) => format!("names {name} twice"),
-            None => format!("must be none, term, fulltext, or a list of these; got {name:?}"),
+            None => {
+                format!("must be none, term, fulltext, values, or a list of these; got {name:?}")
+            }
         };
         return Err(map.error("strategy", format!("\"strategy\" in {what} {problem}")));
     }
@@ -158,7 +184,7 @@ pub(in crate::config) fn text_indexing(
     };
     let record = own.map_or(IndexRecordOption::Basic, |own| own.record());
     // A scan finds phrases without any stored data.
-    let record = match search.scanned {
+    let record = match search.scanned || search.by_values {
         true => IndexRecordOption::WithFreqsAndPositions,
         false => record,
     };
@@ -309,7 +335,14 @@ fn named_variants(map: &MapReader<'_>, what: &str) -> Result<(Vec<TextVariant>, 
 }
 
 /// Reads the options of `concatenate`.
-pub(in crate::config) fn concatenate(map: &MapReader<'_>) -> Result<ConcatenateKind> {
+pub(in crate::config) fn concatenate(
+    map: &MapReader<'_>,
+    search: &Search,
+) -> Result<ConcatenateKind> {
+    let record = match search.by_values {
+        true => IndexRecordOption::WithFreqsAndPositions,
+        false => IndexRecordOption::Basic,
+    };
     Ok(ConcatenateKind {
         fields: map.str_list("concatenate_fields")?,
         include_dynamic: map.bool("include_dynamic_fields", false)?,
@@ -318,7 +351,7 @@ pub(in crate::config) fn concatenate(map: &MapReader<'_>) -> Result<ConcatenateK
                 .str("tokenizer")?
                 .unwrap_or_else(|| "default".to_owned()),
             search_tokenizer: map.str("search_tokenizer")?,
-            record: map.choice("record", &RECORDS, IndexRecordOption::Basic)?,
+            record: map.choice("record", &RECORDS, record)?,
             fieldnorms: map.bool("fieldnorms", false)?,
             variants: Vec::new(),
             whole_values: Vec::new(),

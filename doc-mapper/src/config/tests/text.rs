@@ -139,7 +139,7 @@ fn tokenizers_that_cannot_be_are_refused() {
     };
     check(
         json!({ "name": "x", "type": "chinese" }),
-        r#""type" in tokenizer "x" must be one of simple, source_code, ngram, regex, whitespace, keyword, standard, letter, grams; got "chinese""#,
+        r#""type" in tokenizer "x" must be one of simple, source_code, ngram, regex, whitespace, keyword, standard, letter, grams, path_hierarchy; got "chinese""#,
     );
     check(
         json!({ "name": "x", "type": "ngram", "min_gram": 2 }),
@@ -167,11 +167,11 @@ fn tokenizers_that_cannot_be_are_refused() {
     );
     check(
         json!({ "name": "x", "type": "simple", "pattern": "a" }),
-        r#"unknown key "pattern" in tokenizer "x"; allowed: name, type, filters"#,
+        r#"unknown key "pattern" in tokenizer "x"; allowed: name, type, char_filters, filters"#,
     );
     check(
         json!({ "name": "x", "type": "simple", "filters": ["stem"] }),
-        r#"a filter in tokenizer "x" must be one of remove_long, lower_caser, ascii_folding, lowercase, asciifolding, trim, unique, log_pattern, porter_stem, snowball, or one with options (stop, length, stemmer, ngram, edge_ngram); got the string "stem""#,
+        r#"a filter in tokenizer "x" must be one of remove_long, lower_caser, ascii_folding, lowercase, asciifolding, trim, unique, log_pattern, porter_stem, snowball, reverse, folded_beside, uppercase, apostrophe, remove_duplicates, or one with options (keep, elision, pattern_replace, synonym, synonym_graph, shingle, word_delimiter_graph, truncate, limit, stop, length, stemmer, ngram, edge_ngram); got the string "stem""#,
     );
     check(
         json!({ "name": "raw", "type": "simple" }),
@@ -228,13 +228,71 @@ fn strategies_are_short_for_options() {
 }
 
 #[test]
+fn words_in_values_need_values_and_words() {
+    let written = json!([
+        { "name": "a", "type": "array<text>", "strategy": "values", "fast": true },
+        { "name": "b", "type": "text", "tokenizer": "lowercase" },
+        { "name": "c", "type": "text", "indexed": false, "fast": true },
+        { "name": "all", "type": "concatenate", "concatenate_fields": ["a", "b", "c"], "strategy": "values" },
+    ]);
+    // What is written is read again as it was.
+    let read = read(json!({ "field_mappings": written }))
+        .doc_mapping
+        .field_mappings;
+    assert!(read[0].by_values && read[3].by_values && !read[1].by_values);
+    let check = |fields_of: serde_json::Value, expect: &str| {
+        let message = fields(fields_of).unwrap_err().message;
+        assert!(message.contains(expect), "{message}");
+    };
+    for (options, expect) in [
+        (
+            json!({ "tokenizer": "raw" }),
+            "the tokenizer must cut words",
+        ),
+        (json!({ "ignore_above": 10 }), "would leave words out"),
+        (
+            json!({ "needle": true }),
+            r#""needle" is not for the strategy values"#,
+        ),
+        (
+            json!({ "fieldnorms": true }),
+            r#""fieldnorms" is not for the strategy values"#,
+        ),
+        (
+            json!({ "strategy": ["values", "term"] }),
+            "the strategy values stands alone",
+        ),
+        (json!({ "type": "json" }), "for text and concatenate only"),
+    ] {
+        let mut field = json!({ "name": "a", "type": "text", "strategy": "values" });
+        let own = options.as_object().unwrap().clone();
+        field.as_object_mut().unwrap().extend(own);
+        check(json!([field]), expect);
+    }
+    let of = |field: serde_json::Value| json!([field, { "name": "all", "type": "concatenate", "concatenate_fields": ["a"], "strategy": "values" }]);
+    check(
+        of(json!({ "name": "a", "type": "text" })),
+        "is no text with the tokenizer",
+    );
+    check(
+        of(json!({ "name": "a", "type": "u64" })),
+        "is no text with the tokenizer",
+    );
+    check(
+        json!([{ "name": "b", "type": "text", "tokenizer": "raw" },
+            { "name": "all", "type": "concatenate", "concatenate_fields": ["b"], "strategy": "term" }]),
+        "a concatenation has no strategy but values",
+    );
+}
+
+#[test]
 fn strategies_that_contradict_are_refused() {
     let check = |field: serde_json::Value, expect: &str| {
         assert_eq!(fields(json!([field])).unwrap_err().message, expect);
     };
     check(
         json!({ "name": "a", "type": "text", "strategy": "all" }),
-        r#""strategy" in field mapping "a" must be none, term, fulltext, or a list of these; got "all""#,
+        r#""strategy" in field mapping "a" must be none, term, fulltext, values, or a list of these; got "all""#,
     );
     check(
         json!({ "name": "a", "type": "text", "strategy": "none", "indexed": true }),
@@ -333,7 +391,7 @@ fn concatenations_that_cannot_be_are_refused() {
     check(
         json!({ "fast": true }),
         "unknown key \"fast\" in field mapping \"all\"; allowed: name, type, description, concatenate_fields, \
-         include_dynamic_fields, tokenizer, search_tokenizer, record, fieldnorms",
+         include_dynamic_fields, strategy, tokenizer, search_tokenizer, record, fieldnorms",
     );
 }
 
@@ -396,8 +454,34 @@ fn parts_of_tokenizers_are_checked() {
     };
     let filter =
         |filter: serde_json::Value| json!({ "name": "x", "type": "standard", "filters": [filter] });
-    check(filter(json!("shingle")), "\"shingle\"");
-    check(filter(json!({ "type": "shingle" })), "\"shingle\"");
+    check(filter(json!("kstem")), "\"kstem\"");
+    check(filter(json!({ "type": "kstem" })), "\"kstem\"");
+    check(
+        filter(json!({ "type": "shingle", "min_shingle_size": 3 })),
+        "max_shingle_size",
+    );
+    check(
+        filter(json!({ "type": "pattern_replace", "pattern": "(?!a)" })),
+        "(?!a)",
+    );
+    check(
+        filter(json!({ "type": "synonym", "synonyms": ["a => b => c"] })),
+        "[a => b => c]",
+    );
+    let chars = |filter: serde_json::Value| json!({ "name": "x", "type": "standard", "char_filters": [filter] });
+    check(chars(json!("icu")), "\"icu\"");
+    check(
+        chars(json!({ "type": "mapping", "mappings": ["a"] })),
+        "Invalid Mapping Rule : [a]",
+    );
+    check(
+        chars(json!({ "type": "pattern_replace", "pattern": "a", "replacement": "$1" })),
+        "[$1]",
+    );
+    check(
+        json!({ "name": "x", "type": "path_hierarchy", "delimiter": "::" }),
+        "one character",
+    );
     check(filter(json!({ "type": "stop", "words": [] })), "\"words\"");
     check(
         filter(json!({ "type": "edge_ngram", "min_gram": 3, "max_gram": 2 })),

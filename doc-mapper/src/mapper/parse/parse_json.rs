@@ -6,8 +6,6 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use tantivy::DateTime;
-
 use crate::datetime;
 use crate::documents::doc_error::{DocError, DocErrorReason};
 use crate::field_path::escape_segment;
@@ -105,17 +103,13 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
     }
 
     fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<JsonValue<'de>, E> {
-        Ok(self
-            .walk
-            .infer_date(value)
-            .map_or(JsonValue::Str(Cow::Borrowed(value)), JsonValue::Date))
+        let inferred = self.walk.infer(value);
+        Ok(inferred.unwrap_or(JsonValue::Str(Cow::Borrowed(value))))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<JsonValue<'de>, E> {
-        Ok(self.walk.infer_date(value).map_or_else(
-            || JsonValue::Str(Cow::Owned(value.to_string())),
-            JsonValue::Date,
-        ))
+        let inferred = self.walk.infer(value);
+        Ok(inferred.unwrap_or_else(|| JsonValue::Str(Cow::Owned(value.to_string()))))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JsonValue<'de>, A::Error> {
@@ -173,10 +167,23 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
 }
 
 impl Walk<'_> {
-    /// Parses a date among values of any shape.
-    fn infer_date(&self, text: &str) -> Option<DateTime> {
+    /// Parses a date or, where the mapping says so, a number among values of any shape.
+    fn infer<'de>(&self, text: &str) -> Option<JsonValue<'de>> {
+        let (detects_dates, detects_numbers) = self.mapper.detects;
+        let whole = || Some(JsonValue::I64(text.parse().ok()?));
+        let number = || {
+            let number: f64 = text.parse().ok()?;
+            number
+                .is_finite()
+                .then(|| JsonValue::F64(positive_zero(number)))
+        };
+        if detects_numbers && let Some(number) = whole().or_else(number) {
+            return Some(number);
+        }
         let day = || self.mapper.coerces.then(|| datetime::infer_day(text))?;
-        datetime::infer_date(text).or_else(day)
+        let date = || datetime::infer_date(text).or_else(day);
+        let date = detects_dates.then(date)?;
+        date.map(JsonValue::Date)
     }
 }
 

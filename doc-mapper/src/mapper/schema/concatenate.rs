@@ -17,7 +17,9 @@ pub(in crate::mapper) fn concatenate(
         let found = leaves
             .iter()
             .find(|leaf| leaf.path == path && !leaf.is_absent);
-        let Some(target) = found.map(|leaf| leaf.as_copy()) else {
+        let Some((target, by_values)) =
+            found.map(|leaf| (leaf.as_copy(), leaf.values_of.is_some()))
+        else {
             continue;
         };
         let sources: Vec<String> = kind
@@ -25,15 +27,29 @@ pub(in crate::mapper) fn concatenate(
             .iter()
             .map(|path| join_path(&split_path(path)))
             .collect();
+        let mut values_of = Vec::new();
         root.for_each_leaf(&mut |leaf| {
             let is_in = |source: &String| {
                 let rest = leaf.path.strip_prefix(source.as_str());
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             };
-            if !leaf.is_computed && sources.iter().any(is_in) {
-                leaf.copies.push(target);
+            if leaf.is_computed || !sources.iter().any(is_in) {
+                return;
+            }
+            match by_values {
+                true if leaf.is_absent => {}
+                true => values_of.extend(leaf.whole_values()),
+                false => leaf.copies.push(target),
             }
         });
+        if by_values {
+            root.for_each_leaf(&mut |leaf| {
+                if leaf.path == path {
+                    leaf.values_of = Some(values_of.clone());
+                }
+            });
+            continue;
+        }
         if let (Some(dynamic), true) = (dynamic.as_deref_mut(), kind.include_dynamic) {
             dynamic.copies.push(target);
         }

@@ -28,7 +28,7 @@ use crate::mapper::schema::own_leaves::{
     own_fields, timestamp_of,
 };
 use crate::mapper::terms::TermBounds;
-use crate::mapper::tree::{Child, Leaf, ObjectNode};
+use crate::mapper::tree::{Child, Leaf, ObjectNode, Values};
 use crate::mapper::views::Views;
 use crate::tokenizers;
 
@@ -75,6 +75,8 @@ pub struct DocMapper {
     pub(in crate::mapper) ignored: Option<Field>,
     /// True if values are converted to the type of their field as in Elasticsearch.
     pub(in crate::mapper) coerces: bool,
+    /// Whether texts without a mapping are dates, and numbers.
+    pub(in crate::mapper) detects: (bool, bool),
     /// True if documents may have values in `_dynamic` that are mapped now.
     has_former_dynamic: bool,
     id_field: Option<String>,
@@ -137,7 +139,8 @@ impl DocMapper {
             numbering: &mut numbering,
             timestamp_path: timestamp_path.as_deref(),
             index_field_presence: mapping.index_field_presence,
-            infers_days: mapping.coerce,
+            takes_values: mapping.coerce,
+            has_no_dates: mapping.dates_as_texts,
             notes_long_values: mapping.coerce && mapping.store_source,
             ignores_malformed: mapping.ignore_malformed,
             custom: &mapping.tokenizers,
@@ -174,6 +177,7 @@ impl DocMapper {
             is_of_segment: false,
             ignores_malformed: mapping.ignore_malformed,
             coerces: mapping.coerce,
+            detects: (!mapping.dates_as_texts, mapping.texts_as_numbers),
             has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
             id_field: mapping.id_field.clone(),
             tag_fields: mapping.tag_fields.clone(),
@@ -337,7 +341,9 @@ struct Compiler<'b, 's> {
     numbering: &'b mut Numbering<'s>,
     timestamp_path: Option<&'b str>,
     index_field_presence: bool,
-    infers_days: bool,
+    /// Whether mappings convert values, and whether texts in JSON fields are no dates.
+    takes_values: bool,
+    has_no_dates: bool,
     /// Whether `_ignored` has the paths of texts that are too long for whole values.
     notes_long_values: bool,
     ignores_malformed: bool,
@@ -384,6 +390,9 @@ impl Compiler<'_, '_> {
         let name = path.clone();
         let entry = match &mapping.kind {
             FieldKind::Text(text) => FieldEntry::new_text(name, text_options(mapping, text)),
+            FieldKind::Concatenate(_) if mapping.by_values => {
+                return Some(self.numbered_leaf(path, mapping, None));
+            }
             FieldKind::Concatenate(concatenate) => {
                 FieldEntry::new_text(name, text_options(mapping, &concatenate.text))
             }
@@ -428,8 +437,7 @@ impl Compiler<'_, '_> {
     }
 
     fn nothing(&self) -> Leaf {
-        let unmapped = FieldMapping::default_dynamic();
-        self.numbered_leaf(UNMAPPED.to_owned(), &unmapped, None)
+        self.numbered_leaf(UNMAPPED.to_owned(), &FieldMapping::default_dynamic(), None)
     }
 
     fn numbered_leaf(&self, path: String, mapping: &FieldMapping, field: Option<Field>) -> Leaf {
@@ -446,17 +454,16 @@ impl Compiler<'_, '_> {
         let letters = tokenizer.map(|name| tokenizers::letters(name, self.custom));
         let is_whole = tokenizer.is_some_and(|name| tokenizers::is_whole(name));
         // A column that lacks long values cannot tell whether there is one.
-        let is_told_by_column =
-            mapping.fast.is_some() && (mapping.ignore_above.is_none() || is_whole);
-        let is_vector = matches!(mapping.kind, FieldKind::Vector(_));
-        let is_asked = mapping.indexed || is_vector;
-        let has_presence = self.index_field_presence && is_asked && !is_told_by_column;
+        let is_told = mapping.fast.is_some() && (mapping.ignore_above.is_none() || is_whole);
+        let is_asked = mapping.indexed || matches!(mapping.kind, FieldKind::Vector(_));
+        let has_presence = self.index_field_presence && is_asked && !is_told;
         let mut leaf = Leaf {
-            is_absent: field.is_none(),
+            is_absent: field.is_none() && !(mapping.by_values && concatenated.is_some()),
             field: field.unwrap_or(Field::from_field_id(u32::MAX)),
             presence: has_presence.then(|| PathHasher::new(name).finish()),
             is_timestamp: self.timestamp_path == Some(name),
             is_needle: mapping.needle,
+            values_of: Values::of(field, name, mapping),
             path,
             kind: concatenated.map_or_else(
                 || mapping.kind.clone(),
@@ -472,12 +479,13 @@ impl Compiler<'_, '_> {
             null_value: mapping.null_value.clone(),
             constant: mapping.constant.clone(),
             ignores_malformed: self.ignores_malformed || mapping.ignore_malformed,
-            infers_days: self.infers_days,
+            infers_days: self.takes_values && !self.has_no_dates,
+            has_no_dates: self.has_no_dates,
             is_whole,
             letters: letters.unwrap_or_default(),
             is_computed: concatenated.is_some(),
             // As Elasticsearch's targets of `copy_to`, whose mappings convert values.
-            takes_values: concatenated.is_none() || self.infers_days,
+            takes_values: concatenated.is_none() || (self.takes_values && !mapping.by_values),
             variants: Vec::new(),
             subs: Vec::new(),
             aliases: mapping.aliases.clone(),

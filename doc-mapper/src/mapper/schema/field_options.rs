@@ -1,11 +1,11 @@
 //! Conversion of field mappings to the options of tantivy fields.
 
 use tantivy::schema::{
-    BytesOptions, DateOptions, IpAddrOptions, JsonObjectOptions, NumericOptions, TextFieldIndexing,
-    TextOptions,
+    BytesOptions, DateOptions, IndexRecordOption, IpAddrOptions, JsonObjectOptions, NumericOptions,
+    TextFieldIndexing, TextOptions,
 };
 
-use crate::config::{FieldKind, FieldMapping, TextKind, TextVariant};
+use crate::config::{FieldKind, FieldMapping, Normalizer, TextKind, TextVariant};
 use crate::tokenizers;
 
 /// Returns a variant of a text field as a field mapping.
@@ -17,6 +17,7 @@ pub(in crate::mapper) fn as_mapping(mapping: &FieldMapping, variant: &TextVarian
         stored: false,
         indexed: true,
         scanned: false,
+        by_values: false,
         fast: None,
         ignore_above: None,
         null_value: None,
@@ -47,11 +48,19 @@ pub(in crate::mapper) fn text_options(mapping: &FieldMapping, text: &TextKind) -
         options = options.set_fast(tokenizers::of_column(normalizer, mapping.ignore_above));
     }
     if mapping.indexed {
-        let tokenizer = tokenizers::limited(&text.tokenizer, mapping.ignore_above);
-        let indexing = TextFieldIndexing::default()
-            .set_tokenizer(&tokenizer)
-            .set_index_option(text.record)
-            .set_fieldnorms(text.fieldnorms);
+        let indexing = match mapping.by_values {
+            true => TextFieldIndexing::default()
+                .set_tokenizer(match mapping.fast {
+                    Some(Normalizer::Raw) => tokenizers::LONG_PIECES,
+                    _ => tokenizers::PIECES,
+                })
+                .set_index_option(IndexRecordOption::Basic)
+                .set_fieldnorms(false),
+            false => TextFieldIndexing::default()
+                .set_tokenizer(&tokenizers::limited(&text.tokenizer, mapping.ignore_above))
+                .set_index_option(text.record)
+                .set_fieldnorms(text.fieldnorms),
+        };
         options = options.set_indexing_options(indexing);
     }
     options

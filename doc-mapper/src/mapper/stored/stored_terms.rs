@@ -19,7 +19,7 @@ use crate::mapper::parse::parse_json::{JsonSeed, PathLink};
 use crate::mapper::parse::walk::Walk;
 use crate::mapper::resolve::ResolvedField;
 use crate::mapper::schema::doc_mapper::DocMapper;
-use crate::mapper::tree::{Child, ObjectNode};
+use crate::mapper::tree::{Child, ObjectNode, Values};
 
 /// Gap between the values of an array, so that phrases do not match across them.
 const POSITION_GAP: u32 = 1;
@@ -34,6 +34,8 @@ pub struct ScannedField {
     /// Name of the field in the schema.
     name: String,
     is_dynamic: bool,
+    /// What is looked through instead of documents.
+    values_of: Option<Vec<Values>>,
     tokenizer: Option<String>,
     json: Option<JsonPlace>,
 }
@@ -73,9 +75,15 @@ impl ScannedField {
             field: field.field,
             name: field.name.to_owned(),
             is_dynamic: field.is_dynamic,
+            values_of: field.values_of.map(<[Values]>::to_vec),
             tokenizer: tokenizer.cloned(),
             json,
         }
+    }
+
+    /// Returns the dictionaries of whole values that are looked through instead of documents.
+    pub fn values_of(&self) -> Option<&[Values]> {
+        self.values_of.as_deref()
     }
 
     /// Returns whether it is in a JSON field.
@@ -111,6 +119,7 @@ impl DocMapper {
             field,
             name: entry.name().to_owned(),
             is_dynamic: false,
+            values_of: None,
             tokenizer: Some(indexing.tokenizer().to_owned()),
             json: None,
         })

@@ -1,7 +1,19 @@
-//! Filters of tokens that a config names, and the grams that a tokenizer cuts. Those that change letters are in
-//! `custom.rs`, since they apply to patterns, too.
+//! Filters of characters before a text is cut, and of the tokens behind it. Those that change letters are in `custom.rs`,
+//! since they apply to patterns, too.
 
+mod chars;
+mod delimiter;
+mod english;
+mod html;
 mod porter;
+mod several;
 mod step;
+mod synonyms;
+#[cfg(test)]
+mod tests;
 
-pub(super) use step::Step;
+pub(super) use chars::{Changer, ChangingTokenizer, Replacement};
+pub(super) use english::EnglishStemmer;
+pub(super) use several::folded;
+pub(super) use step::{Ready, Step};
+pub(super) use synonyms::Synonyms;

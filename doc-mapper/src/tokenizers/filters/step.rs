@@ -2,23 +2,51 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use frostem::Algorithm;
 use tantivy::tokenizer::{Token, TokenFilter, TokenStream, Tokenizer};
 
+use super::chars::Replacement;
 use super::porter;
+use super::several::Several;
+use super::synonyms::Synonyms;
 use crate::tokenizers::definition::{Grams, STOP_WORDS, Stem, TokenizerFilter};
 
 /// One filter of a config. A single type keeps the component small: filters of its own would each be compiled for every
 /// tokenizer.
 #[derive(Clone)]
-pub(in crate::tokenizers) struct Step(pub(in crate::tokenizers) TokenizerFilter);
+pub(in crate::tokenizers) struct Step {
+    filter: TokenizerFilter,
+    ready: Option<Ready>,
+}
+
+/// What a filter needs besides its definition.
+#[derive(Clone)]
+pub(in crate::tokenizers) enum Ready {
+    Synonyms(Arc<Synonyms>),
+    Replacement(Arc<Replacement>),
+}
 
 impl Step {
+    pub(in crate::tokenizers) fn new(filter: TokenizerFilter) -> Self {
+        Self {
+            filter,
+            ready: None,
+        }
+    }
+
+    pub(in crate::tokenizers) fn with(filter: TokenizerFilter, ready: Ready) -> Self {
+        Self {
+            filter,
+            ready: Some(ready),
+        }
+    }
+
     /// Creates the filter that drops frequent English words, which must be lowercase, as Elasticsearch's `stop` and
     /// `english` analyzers do.
     pub(in crate::tokenizers) fn stop_words() -> Self {
-        Self(TokenizerFilter::Stop {
+        Self::new(TokenizerFilter::Stop {
             words: STOP_WORDS.map(str::to_owned).to_vec(),
             ignores_case: false,
         })
@@ -31,7 +59,8 @@ impl TokenFilter for Step {
     fn transform<T: Tokenizer>(self, tokenizer: T) -> SteppedTokenizer<T> {
         SteppedTokenizer {
             inner: tokenizer,
-            filter: self.0,
+            filter: self.filter,
+            ready: self.ready,
         }
     }
 }
@@ -40,6 +69,7 @@ impl TokenFilter for Step {
 pub(in crate::tokenizers) struct SteppedTokenizer<T> {
     inner: T,
     filter: TokenizerFilter,
+    ready: Option<Ready>,
 }
 
 impl<T: Tokenizer> Tokenizer for SteppedTokenizer<T> {
@@ -49,11 +79,15 @@ impl<T: Tokenizer> Tokenizer for SteppedTokenizer<T> {
         SteppedTokens {
             tokens: self.inner.token_stream(text),
             filter: &self.filter,
+            several: Several::is(&self.filter)
+                .then(|| Several::new(&self.filter, self.ready.as_ref())),
+            ready: self.ready.as_ref(),
             seen: BTreeSet::new(),
             whole: String::new(),
             origin: 0,
             grams: Vec::new(),
             num_grams: 0,
+            num_tokens: 0,
         }
     }
 }
@@ -61,6 +95,9 @@ impl<T: Tokenizer> Tokenizer for SteppedTokenizer<T> {
 pub(in crate::tokenizers) struct SteppedTokens<'a, T> {
     tokens: T,
     filter: &'a TokenizerFilter,
+    /// Progress of a filter of several tokens, whose tokens are its own.
+    several: Option<Several<'a>>,
+    ready: Option<&'a Ready>,
     /// Tokens before this one, where each counts once.
     seen: BTreeSet<String>,
     /// Token whose grams are due.
@@ -71,10 +108,19 @@ pub(in crate::tokenizers) struct SteppedTokens<'a, T> {
     grams: Vec<Range<usize>>,
     /// Grams so far, where each has a position of its own.
     num_grams: usize,
+    /// Tokens so far, where their number is limited.
+    num_tokens: usize,
 }
 
 impl<T: TokenStream> TokenStream for SteppedTokens<'_, T> {
     fn advance(&mut self) -> bool {
+        if let Some(several) = &mut self.several {
+            return several.advance(&mut self.tokens);
+        }
+        if let TokenizerFilter::Limit { count } = self.filter {
+            self.num_tokens += 1;
+            return self.num_tokens <= *count && self.tokens.advance();
+        }
         loop {
             if let TokenizerFilter::Grams(grams) = self.filter
                 && let Some(place) = self.grams.pop()
@@ -90,6 +136,11 @@ impl<T: TokenStream> TokenStream for SteppedTokens<'_, T> {
                 self.whole.clone_from(&token.text);
                 self.origin = token.offset_from;
                 self.grams = grams.places_in(&self.whole);
+            } else if let (TokenizerFilter::Replace { .. }, Some(Ready::Replacement(replacement))) =
+                (self.filter, self.ready)
+            {
+                token.text = replacement.text_of(&token.text);
+                return true;
             } else if is_kept(self.filter, token, &mut self.seen) {
                 return true;
             }
@@ -97,11 +148,17 @@ impl<T: TokenStream> TokenStream for SteppedTokens<'_, T> {
     }
 
     fn token(&self) -> &Token {
-        self.tokens.token()
+        match &self.several {
+            Some(several) => &several.current,
+            None => self.tokens.token(),
+        }
     }
 
     fn token_mut(&mut self) -> &mut Token {
-        self.tokens.token_mut()
+        match &mut self.several {
+            Some(several) => &mut several.current,
+            None => self.tokens.token_mut(),
+        }
     }
 }
 
@@ -118,6 +175,19 @@ impl<T: TokenStream> SteppedTokens<'_, T> {
             token.position = self.num_grams;
             self.num_grams += 1;
         }
+    }
+}
+
+/// Returns whether a text is one of these words.
+fn is_among(words: &[String], text: &str, ignores_case: bool) -> bool {
+    match ignores_case {
+        true => {
+            let lower: String = text.chars().flat_map(char::to_lowercase).collect();
+            words.binary_search(&lower).is_ok()
+        }
+        false => words
+            .binary_search_by(|word| word.as_str().cmp(text))
+            .is_ok(),
     }
 }
 
@@ -150,13 +220,7 @@ fn is_kept(filter: &TokenizerFilter, token: &mut Token, seen: &mut BTreeSet<Stri
             words,
             ignores_case,
         } => {
-            return match ignores_case {
-                true => {
-                    let lower: String = text.chars().flat_map(char::to_lowercase).collect();
-                    words.binary_search(&lower).is_err()
-                }
-                false => words.binary_search(text).is_err(),
-            };
+            return !is_among(words, text, *ignores_case);
         }
         TokenizerFilter::Length { min, max } => {
             let len = text.encode_utf16().count();
@@ -164,11 +228,32 @@ fn is_kept(filter: &TokenizerFilter, token: &mut Token, seen: &mut BTreeSet<Stri
         }
         TokenizerFilter::Pattern => *text = canter_patterns::pattern_of(text),
         TokenizerFilter::Unique => return seen.insert(text.clone()),
-        // `custom.rs` has filters of their own for these.
-        TokenizerFilter::RemoveLong
-        | TokenizerFilter::LowerCaser
-        | TokenizerFilter::AsciiFolding
-        | TokenizerFilter::Grams(_) => {}
+        TokenizerFilter::Uppercase => *text = text.chars().flat_map(char::to_uppercase).collect(),
+        TokenizerFilter::Apostrophe => {
+            if let Some(len) = text.find(['\'', '\u{2019}']) {
+                text.truncate(len);
+            }
+        }
+        TokenizerFilter::Distinct => return seen.insert(format!("{} {text}", token.position)),
+        TokenizerFilter::Elision { articles } => {
+            if let Some((article, rest)) = text.split_once(['\'', '\u{2019}'])
+                && articles.binary_search(&article.to_lowercase()).is_ok()
+            {
+                *text = rest.to_owned();
+            }
+        }
+        TokenizerFilter::Keep {
+            words,
+            ignores_case,
+        } => return is_among(words, text, *ignores_case),
+        TokenizerFilter::Reverse => *text = text.chars().rev().collect(),
+        TokenizerFilter::Truncate { length } => {
+            if let Some((end, _)) = text.char_indices().nth(*length) {
+                text.truncate(end);
+            }
+        }
+        // `custom.rs` has filters of their own for some of these, and `advance` makes the tokens of the others.
+        _ => {}
     }
     true
 }
@@ -194,7 +279,7 @@ mod tests {
 
     fn check(filter: TokenizerFilter, text: &str, expect: &[(usize, &str)]) {
         let mut analyzer = TextAnalyzer::builder(WhitespaceTokenizer::default())
-            .filter(Step(filter))
+            .filter(Step::new(filter))
             .build();
         let mut tokens = Vec::new();
         analyzer

@@ -42,6 +42,15 @@ pub(in crate::log_line) fn named_level(word: &[u8]) -> Option<(Range<usize>, Ran
     {
         return Some((open + 1..inside.len(), 0..open));
     }
+    // `krb5kdc[42](info)`.
+    if let Some(inside) = word.strip_suffix(b")")
+        && let Some(open) = memchr::memmem::find(inside, b"](")
+        && inside
+            .get(open + 2..)
+            .is_some_and(|level| level::sureness(level).is_some())
+    {
+        return Some((open + 2..inside.len(), 0..open + 1));
+    }
     let sep = word.iter().rposition(|b| matches!(b, b':' | b'/' | b'.'))?;
     let (before, after) = (word.get(..sep)?, word.get(sep + 1..)?);
     let is_level = |word: &[u8]| level::sureness(word).is_some();

@@ -6,13 +6,48 @@ use super::compound::named_level;
 use super::part::is_space;
 use crate::log_line::level::{self, Sureness};
 
-/// Returns whether a bracket opens with a level's letter and a time, as Passenger's: `[ N 2024-05-01 10:00:00.1234 …`.
-pub(super) fn opens_letter(text: &[u8], place: usize) -> bool {
-    matches!(
-        text.get(place..place + 8),
-        Some([b'[', b' ', letter, b' ', year @ ..])
-            if level::of_letter(*letter).is_some() && year.iter().all(u8::is_ascii_digit)
-    )
+/// Returns whether a bracket opens with a level or a zone before a time: `[ N 2024-05-01 10:00:00.1234 …` of Passenger,
+/// `[I 2024-05-01 10:00:00.123 ServerApp]` of Jupyter, `[I 240501 10:00:00 web:12]` of Tornado, `[UTC May  1 10:00:00]` of Monit.
+pub(super) fn opens_before_time(text: &[u8], place: usize) -> bool {
+    /// A longer word is no level and no zone.
+    const LONGEST: usize = 8;
+    let Some(rest) = text.get(place..).and_then(|rest| rest.strip_prefix(b"[")) else {
+        return false;
+    };
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+    let Some(len) = rest.iter().take(LONGEST + 1).position(|byte| *byte == b' ') else {
+        return false;
+    };
+    let (word, behind) = rest.split_at_checked(len).unwrap_or_default();
+    let is_zone = (3..=5).contains(&len) && word.iter().all(u8::is_ascii_uppercase);
+    let is_it = match word {
+        [letter] => level::of_letter(*letter).is_some(),
+        _ => is_zone || level::sureness(word) == Some(Sureness::Sure),
+    };
+    is_it && begins_day_or_month(behind.get(1..).unwrap_or_default())
+}
+
+/// Returns whether a text begins with a year, a day without signs between its parts, or a month and a day.
+fn begins_day_or_month(text: &[u8]) -> bool {
+    let num_digits = text.iter().take_while(|byte| byte.is_ascii_digit());
+    match num_digits.count() {
+        4 => matches!(text.get(4), Some(b'-' | b'/' | b'.')),
+        6 | 8 => text
+            .get(6..)
+            .is_some_and(|rest| matches!(rest.trim_ascii_start().first(), Some(b'0'..=b'9'))),
+        0 => matches!(
+            text.get(..6),
+            Some([
+                b'A'..=b'Z',
+                b'a'..=b'z',
+                b'a'..=b'z',
+                b' ',
+                b' ' | b'0'..=b'9',
+                b'0'..=b'9' | b' '
+            ])
+        ),
+        _ => false,
+    }
 }
 
 /// A longer word before a date is none of a head.

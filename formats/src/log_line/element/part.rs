@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::class::{is_id, is_source};
 use super::compound::logcat;
 use super::cuts::{
-    before_bracket, before_date, behind_bracket, level_and_name, opens_before_date, opens_letter,
-    processor,
+    before_bracket, before_date, behind_bracket, level_and_name, opens_before_date,
+    opens_before_time, processor,
 };
 use crate::log_line::level;
 
@@ -70,7 +70,7 @@ pub(in crate::log_line) fn element(text: &[u8], place: usize) -> Option<Element>
         let end = inside.end + 1;
         return Some(ended(text, None, inside.start..end, end));
     }
-    if first == b'[' && opens_letter(text, place) {
+    if first == b'[' && opens_before_time(text, place) {
         return Some(ended(text, None, place..place + 1, place + 1));
     }
     if matches!(first, b'[' | b'(' | b'<')

@@ -278,3 +278,73 @@ fn more_times_are_read() {
         ],
     );
 }
+
+#[test]
+fn a_bracket_opens_with_a_level_or_a_zone_before_a_time() {
+    let check = |pattern: &str, words: &[&str], levels: [&str; 2], rest: Value| {
+        let doc = |n: usize| {
+            let mut doc =
+                json!({"timestamp": format!("2024-05-01T10:00:{n:02}Z"), "level": levels[n]});
+            doc.as_object_mut()
+                .unwrap()
+                .extend(rest.as_object().unwrap().clone());
+            doc
+        };
+        super::strangers::check(&text(pattern, words), &[0, 1].map(doc));
+    };
+    // Jupyter, Tornado, Monit.
+    check(
+        "[{w} 2024-05-01 10:00:{s} ServerApp] Kernel started",
+        &["I", "W"],
+        ["INFO", "WARN"],
+        json!({"message": "Kernel started"}),
+    );
+    check(
+        "[{w} 240501 10:00:{s} web:22] 200 GET / (::1) 1.23ms",
+        &["I", "E"],
+        ["INFO", "ERROR"],
+        json!({"message": "200 GET / (::1) 1.23ms"}),
+    );
+    check(
+        "[UTC May  1 10:00:{s}] {w} : 'web' process is running",
+        &["info    ", "error   "],
+        ["INFO", "ERROR"],
+        json!({"message": "'web' process is running"}),
+    );
+    // A level behind a process.
+    check(
+        "May 01 10:00:{s} kdc1 krb5kdc[42]({w}): AS_REQ from web",
+        &["info", "Error"],
+        ["INFO", "ERROR"],
+        json!({"logger": "krb5kdc", "process_id": "42", "message": "AS_REQ from web"}),
+    );
+}
+
+#[test]
+fn paragraphs_of_keys_and_values_are_records() {
+    let check = |record: &str, expected: Value| {
+        let paragraph = |n: usize| record.replace("{n}", &n.to_string());
+        let text: String = (0..6).map(paragraph).collect();
+        let doc = |n: usize| {
+            let mut doc = expected.clone();
+            doc["timestamp"] = json!(format!("2024-05-01T10:00:0{n}Z"));
+            let own = paragraph(n);
+            doc["message"] = json!(own.strip_suffix('\n'));
+            doc
+        };
+        super::strangers::check(&text, &[0, 1, 2].map(doc));
+    };
+    // Windows' Event Viewer, LDIF, YAML.
+    check(
+        "Log Name:      System\nDate:          5/1/2024 10:00:0{n} AM\nLevel:         Warning\nDescription:\nService {n} stopped.\n\n",
+        json!({"level": "WARN"}),
+    );
+    check(
+        "dn: uid=u{n},ou=people,dc=a\nobjectClass: person\nmodifyTimestamp: 20240501T10000{n}Z\n\n",
+        json!({}),
+    );
+    check(
+        "---\ntime: 2024-05-01T10:00:0{n}Z\nname: u{n}\nkind: b\n",
+        json!({}),
+    );
+}

@@ -2,7 +2,9 @@
 
 mod before;
 mod decide;
+mod paragraph;
 mod steps;
 
 pub(super) use before::before;
+pub(super) use paragraph::Paragraph;
 pub(super) use steps::steps;

@@ -41,12 +41,16 @@ pub(in crate::log_line) fn steps(records: &[(&[u8], usize)], has_level: bool) ->
             shape: next.shape,
             meaning: Meaning::Nothing,
         };
+        let is_last = has_level && close(&rest);
         for (text, place) in &mut rest {
             if let Some(after) = take(step, text, *place, &mut Found::default()) {
                 *place = after;
             }
         }
         voted.push(next);
+        if is_last {
+            break;
+        }
     }
     let named: Vec<(Shape, Class, &Values)> = voted
         .iter()
@@ -76,6 +80,16 @@ pub(in crate::log_line) fn steps(records: &[(&[u8], usize)], has_level: bool) ->
             None => return steps,
         };
     }
+}
+
+/// Returns whether the next part of most records closes a bracket that was opened before: `[I 240501 10:00:00 web:22] text`.
+fn close(rest: &[(&[u8], usize)]) -> bool {
+    let closes = |(text, place): &&(&[u8], usize)| {
+        let opens = matches!(text.get(..3), Some([b'[', b'A'..=b'Z', b' ']));
+        let next = element(text, *place).filter(|_| opens);
+        next.is_some_and(|next| next.open.is_none() && next.tail == Some(b']'))
+    };
+    rest.iter().filter(closes).count() * 2 > rest.len()
 }
 
 /// Returns the number of steps without the last one and the words before it, which nothing follows then.

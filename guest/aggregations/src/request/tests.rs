@@ -380,6 +380,8 @@ fn what_is_right_is_let_through() {
     for aggregation in [
         json!({"terms": {"field": "f", "size": 65_000, "min_doc_count": 0, "order": {"x.avg": "desc"}},
             "aggs": {"x": {"stats": {"field": "g", "missing": "1.5"}}}}),
+        // As clients ask for all.
+        json!({"terms": {"field": "f", "size": 2_147_483_647, "shard_size": 2_147_483_647}}),
         json!({"terms": {"field": "f", "include": "a.*", "exclude": ["ab"], "missing": 3, "order": [{"_key": "asc"}]}}),
         json!({"histogram": {"field": "f", "interval": "0.5", "offset": 0.25, "keyed": true,
             "hard_bounds": {"min": -3, "max": 100}, "extended_bounds": {"min": 0, "max": 10}}}),

@@ -70,6 +70,10 @@ impl Writer<'_> {
     ) -> Result<Outcome<'r>> {
         let mut candidates = candidates(row, order, min_doc_count);
         let mut num_other = row.dropped().doc_count;
+        // More are asked for than were kept.
+        if size > candidates.len() && num_other > 0 {
+            self.add_buckets(row.aggregation, usize::MAX)?;
+        }
         let compare = |left: &Candidate, right: &Candidate| {
             // Indices are in the order of keys.
             compare(left, right, order).then(left.place.cmp(&right.place))

@@ -95,7 +95,9 @@ async fn of_split(
             let near = Shared(Arc::clone(near));
             of_field(split, resolved.field, &near, wanted, interrupt).await
         }
-        TermAutomaton::OneOf(_) | TermAutomaton::AtAnyPath(_) => Ok(Vec::new()),
+        TermAutomaton::OneOf(_) | TermAutomaton::AtAnyPath(_) | TermAutomaton::InValues(_) => {
+            Ok(Vec::new())
+        }
     }
 }
 

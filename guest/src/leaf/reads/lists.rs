@@ -12,7 +12,7 @@ use tantivy::schema::Field;
 use tantivy::{HasLen as _, Term};
 use tantivy_fst::Automaton;
 
-use crate::query::{ListFiles, ListKind, TermRange};
+use crate::query::{ListFiles, ListKind, TermAutomaton, TermRange, ValueClause};
 use crate::split::OpenSplit;
 
 /// Maximum gap between two lists that are read together, in bytes.
@@ -40,7 +40,10 @@ pub(super) async fn load_term(
 }
 
 /// Loads the blocks of a dictionary that may have terms of a range.
-pub(super) async fn load_blocks(split: &OpenSplit, range: &TermRange) -> tantivy::Result<()> {
+pub(in crate::leaf) async fn load_blocks(
+    split: &OpenSplit,
+    range: &TermRange,
+) -> tantivy::Result<()> {
     let inverted_index = split.segment().inverted_index(range.field)?;
     let bounds = (value_of(&range.lower), value_of(&range.upper));
     let blocks = inverted_index.terms().file_slice_for_range(bounds, None);
@@ -119,6 +122,36 @@ where
         wanted.add(split, field, info, positions);
     }
     drop(found);
+    wanted.load(split, field).await
+}
+
+/// Returns the range of all terms of a field.
+pub(in crate::leaf) fn all_terms(field: Field) -> TermRange {
+    TermRange {
+        field,
+        lower: Bound::Unbounded,
+        upper: Bound::Unbounded,
+        positions: false,
+    }
+}
+
+/// Loads the postings of the whole values of which a clause is true.
+pub(super) async fn load_values(
+    split: &OpenSplit,
+    field: Field,
+    clause: &dyn ValueClause<TermAutomaton>,
+) -> tantivy::Result<()> {
+    load_blocks(split, &all_terms(field)).await?;
+    let inverted_index = split.segment().inverted_index(field)?;
+    let mut wanted = Wanted::default();
+    let mut takes = clause.test();
+    let mut values = inverted_index.terms().range().into_stream()?;
+    while values.advance() {
+        if takes(values.key()) {
+            wanted.add(split, field, values.value(), false);
+        }
+    }
+    drop((values, takes));
     wanted.load(split, field).await
 }
 

@@ -17,6 +17,7 @@ pub(super) use columns::column_len;
 pub(super) use columns::found_paths;
 pub(crate) use columns::{list_columns, path_of_column};
 pub(crate) use entries::{ScoredTerms, WantedEntries, find_entries, keep_best};
+pub(super) use lists::{all_terms, load_blocks};
 pub(crate) use near_terms::{TermCounts, WantedTerms, near_terms};
 pub(crate) use nearest::{NearestIn, find_nearest};
 pub(super) use rare_words::{RareWordSearch, add_rare_words};

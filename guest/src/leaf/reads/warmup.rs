@@ -8,7 +8,9 @@ use tantivy::columnar::ColumnType;
 use tantivy::{SegmentReader, TantivyError};
 use tantivy_fst::Automaton;
 
-use super::lists::{load_blocks, load_dictionary, load_matching, load_range, load_term};
+use super::lists::{
+    all_terms, load_blocks, load_dictionary, load_matching, load_range, load_term, load_values,
+};
 use crate::query::{Needs, TermAutomaton};
 use crate::split::OpenSplit;
 
@@ -40,6 +42,9 @@ pub(in crate::leaf) async fn warm_up(split: &OpenSplit, needs: &Needs) -> tantiv
                     }
                     TermAutomaton::AtAnyPath(terms) => {
                         load_matching(split, *field, &Shared(Arc::clone(terms)), *positions).await
+                    }
+                    TermAutomaton::InValues(values) => {
+                        load_values(split, *field, values.as_ref()).await
                     }
                 }
             }
@@ -96,6 +101,7 @@ pub(super) async fn warm_up_dictionaries(split: &OpenSplit, needs: &Needs) -> ta
                 TermAutomaton::AtAnyPath(terms) => {
                     load_dictionary(split, *field, &Shared(Arc::clone(terms))).await
                 }
+                TermAutomaton::InValues(_) => load_blocks(split, &all_terms(*field)).await,
             }
         };
         loads.push(load.boxed());

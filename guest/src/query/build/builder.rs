@@ -1,13 +1,18 @@
 //! State of a query under construction, and the names that its parts use.
 
-use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
+use std::sync::Arc;
+
+use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField, Values};
 use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query};
+use tantivy::schema::Field;
 
 use super::scores::Best;
+use super::sets::{AutomatonQuery, TermAutomaton};
 use crate::limits::Limits;
+use crate::query::columns::ColumnTerms;
 use crate::query::grammar::too_many_clauses;
 use crate::query::needs::Needs;
-use crate::query::scan::{Clause, FieldClause, NestedClause, Scan, Wanted};
+use crate::query::scan::{Clause, FieldClause, InValues, NestedClause, Scan, Wanted};
 use crate::query::tree::{QueryNode, TextLeaf};
 use crate::{ErrorKind, SearchError};
 
@@ -128,6 +133,7 @@ impl<'a> Builder<'a> {
             true => ResolvedField {
                 indexed: false,
                 scanned: true,
+                values_of: None,
                 fast: None,
                 view: None,
                 ..field
@@ -241,9 +247,26 @@ impl<'a> Builder<'a> {
         built
     }
 
-    /// Returns the query for a value in a field that is not indexed.
+    /// Returns the query for a value in a field without terms of its own: in the whole values of fields, or in documents.
     pub(super) fn scan(&mut self, field: ScannedField, wanted: Wanted) -> Box<dyn Query> {
+        if let Some(values) = field.values_of() {
+            let clause = InValues::new(self.mapper.analyzer_of(&field), wanted);
+            return self.in_values(values, clause);
+        }
         self.looked_up(Clause::Field(FieldClause { field, wanted }))
+    }
+
+    /// Returns the query for the documents with a value, in one of the dictionaries, of which a clause is true.
+    fn in_values(&mut self, dictionaries: &[Values], clause: InValues) -> Box<dyn Query> {
+        let automaton = TermAutomaton::InValues(Arc::new(clause));
+        let queries = dictionaries.iter().map(|values| match values {
+            Values::Terms(field) => find_accepted(self, *field, automaton.clone()),
+            Values::Column(name) => {
+                self.needs.fast_fields.insert(name.clone());
+                Box::new(ColumnTerms::new(name.clone(), automaton.clone()))
+            }
+        });
+        any_of(queries.collect())
     }
 
     /// Returns the query for a clause that no index of a split answers.
@@ -281,6 +304,17 @@ pub(super) fn not_indexed(name: &str) -> SearchError {
          looked through, or search it for whole \
          values and ranges if it is fast"
     ))
+}
+
+/// Returns the query for the documents with a term of a field that an automaton accepts.
+pub(super) fn find_accepted(
+    builder: &mut Builder<'_>,
+    field: Field,
+    automaton: TermAutomaton,
+) -> Box<dyn Query> {
+    let automata = &mut builder.needs.automata;
+    automata.push((field, automaton.clone(), false));
+    Box::new(AutomatonQuery { field, automaton })
 }
 
 /// Matches if any of the queries does.

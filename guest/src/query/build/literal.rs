@@ -2,18 +2,19 @@
 
 use std::ops::Bound;
 
+use canter_doc_mapper::config::JsonKind;
 use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 
-use super::builder::{Builder, all_of, any_of, has_nothing, not_indexed};
+use super::builder::{Builder, any_of, has_nothing, not_indexed};
 use super::open::in_default_fields;
 use super::range::{build_equal, build_second, is_timestamp, range_of};
-use super::value::{json_base_term, json_value_term, prefix_end, scalar_term, text_of, tokenize};
+use super::value::{json_base_term, json_value_term, prefix_end, scalar_term, text_of};
 use super::whole_values::whole_value;
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
-use super::words::of_grams;
+use super::words::{edges_of, terms_of};
 use crate::SearchError;
 use crate::query::matching::{PhraseOf, PhrasePrefix};
 use crate::query::needs::TermRange;
@@ -78,31 +79,47 @@ fn one_field(
         }
         (FieldKind::Text(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Text(text), BareWord::Text(phrase)) => {
-            let terms = tokenize(builder.mapper, text.of_queries(), phrase, &|token| {
+            let edges = edges_of(builder.mapper, text.of_queries(), phrase, &|token| {
                 Term::from_field_text(field.field, token)
             })?;
             match builder.mapper.has_alternatives(text.of_queries()) {
-                true => of_alternatives(builder, name, field, terms, literal.is_quoted),
-                false => words(builder, name, field, literal, terms, text.record),
+                true => builder.of_alternatives(name, field, edges, literal, text.record),
+                false => words(builder, name, field, literal, terms_of(edges), text.record),
             }
         }
         (FieldKind::Json(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Json(json), BareWord::Text(phrase)) => {
             let mut queries = Vec::from_iter(period);
-            let value = json_value_term(field, json, phrase);
-            queries.extend(value.map(|term| find_term(builder, field, term)));
-            let terms = tokenize(builder.mapper, &json.tokenizer, phrase, &|token| {
-                let mut term = json_base_term(field, json);
-                term.append_type_and_str(token);
-                term
-            })?;
-            if !terms.is_empty() {
-                queries.push(words(builder, name, field, literal, terms, json.record)?);
-            }
+            queries.extend(of_json(builder, name, (field, json), literal, phrase)?);
             Ok(any_of(queries))
         }
         _ => build_scalar(builder, name, field, &literal.phrase),
     }
+}
+
+/// Builds queries for a text in a JSON field: as a value, and by its words.
+fn of_json(
+    builder: &mut Builder<'_>,
+    name: &str,
+    (field, json): (&ResolvedField<'_>, &JsonKind),
+    literal: &Literal,
+    phrase: &str,
+) -> Result<Vec<Box<dyn Query>>, SearchError> {
+    let value = json_value_term(field, json, phrase);
+    let mut queries = Vec::from_iter(value.map(|term| find_term(builder, field, term)));
+    let edges = edges_of(builder.mapper, &json.tokenizer, phrase, &|token| {
+        let mut term = json_base_term(field, json);
+        term.append_type_and_str(token);
+        term
+    })?;
+    if edges.is_empty() {
+        return Ok(queries);
+    }
+    queries.push(match builder.mapper.has_alternatives(&json.tokenizer) {
+        true => builder.of_alternatives(name, field, edges, literal, json.record)?,
+        false => words(builder, name, field, literal, terms_of(edges), json.record)?,
+    });
+    Ok(queries)
 }
 
 /// Joins the queries of terms at one place: any of them is enough.
@@ -117,30 +134,6 @@ pub(super) fn any_at_each(places: &[usize], queries: Vec<Box<dyn Query>>) -> Vec
         }
     }
     joined
-}
-
-/// Builds a query for words of a tokenizer that makes several terms of each.
-///
-/// # Errors
-/// A phrase has several words.
-pub(super) fn of_alternatives(
-    builder: &mut Builder<'_>,
-    name: &str,
-    field: &ResolvedField<'_>,
-    terms: Vec<(usize, Term)>,
-    is_phrase: bool,
-) -> Result<Box<dyn Query>, SearchError> {
-    let places: Vec<usize> = terms.iter().map(|(place, _)| *place).collect();
-    let mut queries = Vec::with_capacity(terms.len());
-    for (_, term) in terms {
-        builder.spend_clause()?;
-        queries.push(find_term(builder, field, term));
-    }
-    let words = any_at_each(&places, queries);
-    match is_phrase && words.len() > 1 {
-        true => Err(of_grams(name)),
-        false => Ok(all_of(words)),
-    }
 }
 
 /// Builds a query for a value that is no text.

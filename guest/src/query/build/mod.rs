@@ -18,7 +18,7 @@ pub(super) use value::{
 };
 pub(crate) use whole_values::{any_text, start_of_texts, text_in};
 
-pub(crate) use sets::{TermAutomaton, vectors_at};
+pub(crate) use sets::{TermAutomaton, TestOfValues, ValueClause, vectors_at};
 pub(crate) use words::{named_in, no_words, tokenizer_named, word_term, words_in};
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};

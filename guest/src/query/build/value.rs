@@ -6,12 +6,10 @@ use std::str::FromStr;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use canter_doc_mapper::config::{BytesFormat, JsonKind};
-use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, infer_date, infer_day};
+use canter_doc_mapper::{FieldKind, ResolvedField, infer_date, infer_day};
 use tantivy::Term;
 use tantivy::json_utils::convert_to_fast_value_and_append_to_json_term;
 use tantivy::schema::{DATE_TIME_PRECISION_INDEXED, IntoIpv6Addr};
-
-use crate::SearchError;
 
 /// Says how points are searched for.
 pub(in crate::query) const NO_POINT: &str = "it has points, which have neither an order nor a text: use geo_bounding_box, geo_distance, \
@@ -147,6 +145,9 @@ pub(super) fn json_value_term(
     text: &str,
 ) -> Option<Term> {
     let base = json_base_term(field, json);
+    if field.has_no_dates && infer_date(text).is_some() {
+        return None;
+    }
     convert_to_fast_value_and_append_to_json_term(&base, text, true).or_else(|| {
         // tantivy only parses RFC 3339 dates.
         let day = || field.infers_days.then(|| infer_day(text))?;
@@ -156,23 +157,6 @@ pub(super) fn json_value_term(
         term.append_type_and_fast_value(date);
         Some(term)
     })
-}
-
-/// Returns the words of a phrase as terms, with their positions.
-pub(super) fn tokenize(
-    mapper: &DocMapper,
-    tokenizer: &str,
-    phrase: &str,
-    make_term: &dyn Fn(&str) -> Term,
-) -> Result<Vec<(usize, Term)>, SearchError> {
-    let mut analyzer = mapper.tokenizers().get(tokenizer).ok_or_else(|| {
-        SearchError::internal(format!("the tokenizer {tokenizer:?} is not registered"))
-    })?;
-    let mut terms = Vec::new();
-    analyzer.token_stream(phrase).process(&mut |token| {
-        terms.push((token.position, make_term(&token.text)));
-    });
-    Ok(terms)
 }
 
 /// Returns the text in a term of a text field or, after path and type, of a JSON field.

@@ -12,7 +12,8 @@ use tantivy::query::{ConstScoreQuery, Query};
 
 use super::builder::Builder;
 use super::sets::TermAutomaton;
-use super::value::{json_base_term, tokenize};
+use super::value::json_base_term;
+use super::words::{edges_of, terms_of};
 use crate::query::columns::{ColumnQuery, ColumnTerms, ValueRange, WholeValue};
 
 /// Returns the documents with this value, which is as the column has it.
@@ -64,17 +65,17 @@ fn implied_words(builder: &Builder<'_>, field: &ResolvedField<'_>, value: &str) 
         return Vec::new();
     };
     let terms = match view.of {
-        FieldKind::Text(text) => tokenize(builder.mapper, &text.tokenizer, value, &|word| {
+        FieldKind::Text(text) => edges_of(builder.mapper, &text.tokenizer, value, &|word| {
             Term::from_field_text(field.field, word)
         }),
-        FieldKind::Json(json) => tokenize(builder.mapper, &json.tokenizer, value, &|word| {
+        FieldKind::Json(json) => edges_of(builder.mapper, &json.tokenizer, value, &|word| {
             let mut term = json_base_term(field, json);
             term.append_type_and_str(word);
             term
         }),
         _ => return Vec::new(),
     };
-    let terms = terms.unwrap_or_default().into_iter();
+    let terms = terms_of(terms.unwrap_or_default()).into_iter();
     terms.map(|(_, term)| term).collect()
 }
 

@@ -32,6 +32,17 @@ impl ColumnTerms {
             TermAutomaton::Near(near) => ordinals(dictionary, near.as_ref()),
             TermAutomaton::OneOf(terms) => ordinals(dictionary, terms.as_ref()),
             TermAutomaton::AtAnyPath(terms) => ordinals(dictionary, terms.as_ref()),
+            TermAutomaton::InValues(values) => {
+                let mut takes = values.test();
+                let mut ordinals = Vec::new();
+                let mut terms = dictionary.range().into_stream()?;
+                while terms.advance() {
+                    if takes(terms.key()) {
+                        ordinals.push(terms.term_ord());
+                    }
+                }
+                Ok(ordinals)
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ mod value_range;
 
 pub(super) use column_query::{ColumnQuery, FullRange, WholeValue};
 pub(super) use column_terms::ColumnTerms;
-pub(super) use passing::explained;
+pub(super) use passing::{explained, with_terms};
 pub(super) use places::{PlaceTest, within};
 pub(super) use spans::{SpanQuery, SpanTest};
 pub(super) use term_ranges::term_ranges;

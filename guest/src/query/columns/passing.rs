@@ -1,7 +1,5 @@
 //! The documents of a column or of terms with a value that passes a test, and explanations of queries that match or do not.
 
-use std::ops::RangeInclusive;
-
 use tantivy::columnar::Column;
 use tantivy::query::{Explanation, Scorer};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -64,18 +62,21 @@ impl<F: Fn(u64) -> bool + Send + 'static> DocSet for Passing<F> {
     }
 }
 
-/// Adds the documents with one of a field's terms within a range that pass a test.
-pub(super) fn with_terms<K: AsRef<[u8]>>(
+/// Adds the documents with one of a field's terms between these that pass a test. No last one means all behind the first.
+pub(in crate::query) fn with_terms(
     reader: &SegmentReader,
     field: Field,
-    range: RangeInclusive<K>,
-    takes: impl Fn(&[u8]) -> bool,
+    (first, last): (&[u8], Option<&[u8]>),
+    takes: &mut dyn FnMut(&[u8]) -> bool,
     found: &mut BitSet,
 ) -> tantivy::Result<()> {
     let max_doc = reader.max_doc();
     let inverted_index = reader.inverted_index(field)?;
-    let terms = inverted_index.terms().range();
-    let terms = terms.ge(range.start()).le(range.end());
+    let terms = inverted_index.terms().range().ge(first);
+    let terms = match last {
+        Some(last) => terms.le(last),
+        None => terms,
+    };
     let mut terms = terms.into_stream()?;
     while terms.advance() {
         if !takes(terms.key()) {

@@ -187,12 +187,12 @@ impl PlaceQuery {
     ) -> tantivy::Result<BitSet> {
         let mut found = BitSet::with_max_value(reader.max_doc());
         for range in ranges {
-            let range = range.start().to_be_bytes()..=range.end().to_be_bytes();
-            let takes = |term: &[u8]| {
+            let (first, last) = (range.start().to_be_bytes(), range.end().to_be_bytes());
+            let mut takes = |term: &[u8]| {
                 let code = <[u8; 8]>::try_from(term).map(u64::from_be_bytes);
                 code.is_ok_and(|code| self.test.takes(code))
             };
-            with_terms(reader, field, range, takes, &mut found)?;
+            with_terms(reader, field, (&first, Some(&last)), &mut takes, &mut found)?;
         }
         Ok(found)
     }

@@ -75,9 +75,10 @@ impl Weight for SpanQuery {
             Bound::Included(term) | Bound::Excluded(term) => term.serialized_value_bytes().to_vec(),
             Bound::Unbounded => Vec::new(),
         };
-        let range = bytes(&self.terms.lower)..=bytes(&self.terms.upper);
-        let takes = |term: &[u8]| self.test.takes(term);
-        with_terms(reader, self.terms.field, range, takes, &mut found)?;
+        let (first, last) = (bytes(&self.terms.lower), bytes(&self.terms.upper));
+        let range = (first.as_slice(), Some(last.as_slice()));
+        let mut takes = |term: &[u8]| self.test.takes(term);
+        with_terms(reader, self.terms.field, range, &mut takes, &mut found)?;
         let docs = BitSetDocSet::from(found);
         Ok(Box::new(ConstScorer::new(docs, boost)))
     }

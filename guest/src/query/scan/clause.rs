@@ -69,7 +69,14 @@ pub(in crate::query) enum Wanted {
 impl FieldClause {
     /// Returns whether a document has the wanted value among the terms of its field.
     pub(crate) fn is_in(&self, doc: &DocTerms) -> bool {
-        match &self.wanted {
+        self.wanted.is_in(doc)
+    }
+}
+
+impl Wanted {
+    /// Returns whether it is among these terms.
+    pub(super) fn is_in(&self, doc: &DocTerms) -> bool {
+        match self {
             Wanted::Value => doc.has_value(),
             Wanted::Place(test) => doc.iter().any(|(term, _)| {
                 let code = <[u8; 8]>::try_from(term).map(u64::from_be_bytes);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use canter_doc_mapper::{DocMapper, ScannedField, StoredDoc};
-use tantivy::tokenizer::TextAnalyzer;
+use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 
 /// The terms of one field of one document.
 pub(crate) struct DocTerms {
@@ -45,6 +45,28 @@ impl DocTerms {
             terms.push((start..bytes.len(), position));
         });
         *has_value = mapper.has_value(field, doc);
+    }
+
+    /// Replaces the list by the words of a text.
+    pub(super) fn read_text(&mut self, text: &str) {
+        let Self {
+            analyzer,
+            bytes,
+            terms,
+            has_value,
+        } = self;
+        bytes.clear();
+        terms.clear();
+        *has_value = true;
+        let Some(analyzer) = analyzer else {
+            return;
+        };
+        analyzer.token_stream(text).process(&mut |token| {
+            let start = bytes.len();
+            bytes.extend_from_slice(token.text.as_bytes());
+            let position = u32::try_from(token.position).unwrap_or(u32::MAX);
+            terms.push((start..bytes.len(), position));
+        });
     }
 
     /// Returns the terms of a text.

@@ -10,11 +10,13 @@
 
 mod clause;
 mod doc_terms;
+mod in_values;
 mod nested;
 mod scan_query;
 
 pub(super) use clause::Wanted;
 pub(crate) use clause::{Clause, FieldClause};
 pub(crate) use doc_terms::DocTerms;
+pub(crate) use in_values::InValues;
 pub(crate) use nested::NestedClause;
 pub(crate) use scan_query::{Answers, Scan};

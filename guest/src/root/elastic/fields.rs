@@ -354,7 +354,9 @@ fn dated(value: &Value, path: &str, mapper: &DocMapper) -> Option<i64> {
     // A field without a type has dates where its texts are some.
     if let (FieldKind::Json(_), Value::String(text)) = (field.kind, value) {
         let day = || infer_day(text).filter(|_| field.infers_days);
-        let date = infer_date(text).or_else(day)?;
+        let date = infer_date(text)
+            .or_else(day)
+            .filter(|_| !field.has_no_dates)?;
         return Some(date.into_timestamp_nanos());
     }
     if !matches!(field.kind, FieldKind::Date(_)) {

@@ -54,14 +54,18 @@ impl Words {
             terms.extend(own.or_else(any).map(str::to_owned));
         });
         let (mut patterns, mut other_patterns) = (Vec::new(), Vec::new());
+        let is_whole = is_whole(tokenizer);
         for (of, automaton, _) in &built.needs.automata {
-            if *of == field.field && field.view.is_none() {
+            if let (TermAutomaton::InValues(values), false) = (automaton, is_whole) {
+                if is_any_field || *of == field.field {
+                    values.add_words(&mut terms, &mut patterns);
+                }
+            } else if *of == field.field && field.view.is_none() {
                 patterns.push(automaton.clone());
             } else if is_any_field {
                 other_patterns.push(automaton.clone());
             }
         }
-        let is_whole = is_whole(tokenizer);
         let analyzer = match is_whole {
             true => None,
             false => Some(mapper.tokenizers().get(tokenizer)?),

@@ -83,6 +83,8 @@ pub(super) struct Field {
     pub(super) is_worded: bool,
     /// True if it has few integers, such as status codes.
     pub(super) is_code: bool,
+    /// True if its texts are few, and each is repeated.
+    pub(super) is_repeated: bool,
     /// A text that looks like a time, where all do and none is read as one.
     pub(super) unread_time: Option<String>,
     /// True if every document has it.
@@ -190,6 +192,7 @@ pub(super) fn fields_of(shapes: &Shapes, parent: &[String], num_docs: u64) -> Ve
             is_quoted: false,
             is_worded: false,
             is_code: shape.are_codes(),
+            is_repeated: shape.is_repeated(),
             unread_time: match kind {
                 Kind::Word { .. } | Kind::Words { .. } => {
                     shape.times.unread(shape.num_strings).map(str::to_owned)
@@ -412,8 +415,8 @@ fn has_time(path: &[String], shape: &Shape, num_docs: u64) -> bool {
 }
 
 fn kind_of_texts(shape: &Shape, num_docs: u64) -> Kind {
-    let num_distinct = shape.distinct.len() as u64;
-    let is_varied = num_distinct * 3 >= shape.num_strings || !shape.is_distinct_known();
+    let num_distinct = shape.num_distinct() as u64;
+    let is_varied = !shape.is_repeated();
     let has_words = match is_varied {
         // Names of people and places.
         true => shape.num_spaces * 4 >= shape.num_strings,
@@ -452,13 +455,15 @@ fn comment_of(shape: &Shape, kind: Kind, num_docs: u64) -> String {
             .take(3)
             .map(|value| value.chars().take(24).collect())
             .collect();
-        let more = match (shape.is_distinct_known(), shape.distinct.len()) {
+        let num_distinct = shape.num_distinct();
+        let more = match (shape.is_distinct_known(), num_distinct) {
             (false, _) => "many values, such as ".to_string(),
             (_, 1) if shape.distinct.contains("") => "always empty".to_string(),
             (_, 1) => "one value: ".to_string(),
+            (_, num) if shown.is_empty() => format!("{num} values"),
             (_, num) => format!("{num} values: "),
         };
-        let dots = if shape.distinct.len() > shown.len() {
+        let dots = if num_distinct > shown.len() {
             ", …"
         } else {
             ""

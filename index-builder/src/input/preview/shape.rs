@@ -3,8 +3,11 @@
 use super::times::Times;
 use serde_json::{Map, Number, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
+/// Maximum length of a text that is kept to be shown.
+const MAX_SHOWN_BYTES: usize = 64;
 /// Maximum number of distinct values that are counted.
 const MAX_DISTINCT: usize = 1_000;
 /// Maximum number of distinct integers that are codes, such as those of HTTP.
@@ -54,6 +57,8 @@ pub(super) struct Shape {
     pub(super) num_spaces: u64,
     pub(super) max_len: usize,
     pub(super) distinct: BTreeSet<String>,
+    /// Hashes of the longer ones.
+    distinct_long: BTreeSet<u64>,
     /// Distinct integers, one more than codes may have at most.
     codes: BTreeSet<i128>,
     pub(super) inside: Shapes,
@@ -92,9 +97,7 @@ impl Shapes {
 
     /// Returns the number of distinct values of a field, as far as they were counted.
     pub(super) fn num_distinct(&self, name: &str) -> usize {
-        self.by_name
-            .get(name)
-            .map_or(0, |shape| shape.distinct.len())
+        self.by_name.get(name).map_or(0, Shape::num_distinct)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -104,6 +107,12 @@ impl Shapes {
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
+}
+
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns whether a text has letters or digits on both sides of something else: a path, an address, a name with a dot.
@@ -130,7 +139,17 @@ impl Shape {
     }
 
     pub(super) fn is_distinct_known(&self) -> bool {
-        self.distinct.len() < MAX_DISTINCT
+        self.num_distinct() < MAX_DISTINCT
+    }
+
+    /// Returns the number of distinct texts, as far as they were counted.
+    pub(super) fn num_distinct(&self) -> usize {
+        self.distinct.len() + self.distinct_long.len()
+    }
+
+    /// Returns whether texts are repeated, and few: three times each on average.
+    pub(super) fn is_repeated(&self) -> bool {
+        self.is_distinct_known() && (self.num_distinct() as u64) * 3 < self.num_strings
     }
 
     /// Returns whether values are few integers, each of which is repeated.
@@ -155,8 +174,11 @@ impl Shape {
                 self.num_parted += u64::from(is_parted(text));
                 self.num_spaces += memchr::memchr_iter(b' ', text.as_bytes()).count() as u64;
                 self.max_len = self.max_len.max(text.len());
-                if self.is_distinct_known() && text.len() <= 64 {
-                    self.distinct.insert(text.clone());
+                if self.is_distinct_known() {
+                    match text.len() {
+                        ..=MAX_SHOWN_BYTES => self.distinct.insert(text.clone()),
+                        _ => self.distinct_long.insert(hash_of(text)),
+                    };
                 }
             }
             Value::Object(object) => {

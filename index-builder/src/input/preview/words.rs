@@ -1,6 +1,7 @@
 //! The words in values that are kept whole: paths, addresses, names with dots. A concatenation has them, so that a query
 //! without a field finds them; it costs one lookup, and takes no place among the default search fields. Where there are
-//! more whole values than a search may look up one by one, it has those of the last fields, too.
+//! more whole values than a search may look up one by one, it has those of the last fields, too. Words of repeated values take
+//! no space: they are looked for in the dictionaries of values. Only distinct values have their words indexed.
 
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::field::{Field, Kind, leaves};
 use super::write::is_default_field;
 
-/// Name of the concatenation, with underscores behind it if a field has the same one.
-const NAME: &str = "words";
+/// Names of the concatenations, of repeated and of distinct values, with underscores behind them if a field has the same one.
+const NAMES: [&str; 2] = ["words", "more_words"];
 
 /// Fields that the parser of lines makes, the words of which are those of heads.
 const OF_HEADS: [&str; 13] = [
@@ -150,12 +151,14 @@ fn has_words(text: &str, value: &str) -> bool {
 /// A concatenation of fields.
 pub(super) struct Concatenation {
     pub(super) name: String,
+    /// True if words are looked for in the dictionaries of the fields' values.
+    pub(super) by_values: bool,
     /// Paths of the fields whose words it has.
     pub(super) fields: Vec<String>,
 }
 
-/// Returns the concatenation that fields need; `None` if all their values are single words, and few.
-pub(super) fn of(fields: &[Field]) -> Option<Concatenation> {
+/// Returns the concatenations that fields need; none if all their values are single words, and few.
+pub(super) fn of(fields: &[Field]) -> Vec<Concatenation> {
     let has_heads = fields.iter().any(|field| field.kind == Kind::LineHead);
     let leaves = leaves(fields);
     let (mut sources, mut single): (Vec<&Field>, Vec<&Field>) = (Vec::new(), Vec::new());
@@ -176,16 +179,23 @@ pub(super) fn of(fields: &[Field]) -> Option<Concatenation> {
     let num_texts = leaves.iter().filter(is_text).count();
     let num_single = MAX_SINGLE.saturating_sub(num_texts);
     sources.extend(single.get(num_single..).unwrap_or_default());
-    (!sources.is_empty()).then(|| {
-        let mut name = NAME.to_owned();
-        while fields.iter().any(|field| field.path.first() == Some(&name)) {
-            name.push('_');
-        }
-        Concatenation {
-            name,
-            fields: sources.into_iter().map(Field::name).collect(),
-        }
-    })
+    let (repeated, distinct): (Vec<&Field>, Vec<&Field>) =
+        sources.into_iter().partition(|field| field.is_repeated);
+    let all = [(repeated, true), (distinct, false)].into_iter();
+    let all = all.filter(|(sources, _)| !sources.is_empty());
+    all.zip(NAMES)
+        .map(|((sources, by_values), name)| {
+            let mut name = name.to_owned();
+            while fields.iter().any(|field| field.path.first() == Some(&name)) {
+                name.push('_');
+            }
+            Concatenation {
+                name,
+                by_values,
+                fields: sources.into_iter().map(Field::name).collect(),
+            }
+        })
+        .collect()
 }
 
 /// Returns whether a field has words of a line's head.

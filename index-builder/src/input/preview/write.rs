@@ -127,20 +127,23 @@ impl Draft<'_> {
         yaml
     }
 
-    /// Writes the field that has the words of others.
+    /// Writes the fields that have the words of others.
     fn write_words(&self, yaml: &mut String) {
-        let Some(all) = words::of(self.fields) else {
-            return;
-        };
-        let sources: Vec<String> = all.fields.iter().map(|name| quoted(name)).collect();
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            yaml,
-            "    - {{name: {}, type: concatenate, concatenate_fields: [{}], tokenizer: default, record: position}}   \
-             # the words in their values",
-            quoted(&all.name),
-            sources.join(", ")
-        );
+        for all in words::of(self.fields) {
+            let sources: Vec<String> = all.fields.iter().map(|name| quoted(name)).collect();
+            let options = match all.by_values {
+                true => "strategy: values",
+                false => "tokenizer: default, record: position",
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                yaml,
+                "    - {{name: {}, type: concatenate, concatenate_fields: [{}], {options}}}   \
+                 # the words in their values",
+                quoted(&all.name),
+                sources.join(", ")
+            );
+        }
     }
 
     /// Returns up to three fields with few values; certain levels come first.
@@ -176,10 +179,7 @@ impl Draft<'_> {
         let mut ranked: Vec<(u32, String)> = Vec::new();
         ranked.extend(words.iter().map(|all| (2, all.name.clone())));
         for field in &leaves {
-            if words
-                .as_ref()
-                .is_some_and(|all| all.fields.contains(&field.name()))
-            {
+            if words.iter().any(|all| all.fields.contains(&field.name())) {
                 continue;
             }
             let name = match field.kind {
@@ -243,9 +243,9 @@ impl Draft<'_> {
     /// Returns the fields in which words are found without a field: those of the concatenation in its place.
     pub(super) fn searched_fields(&self) -> Vec<String> {
         let words = words::of(self.fields);
-        let shown = |name: String| match &words {
-            Some(all) if all.name == name => all.fields.clone(),
-            _ => vec![name],
+        let shown = |name: String| match words.iter().find(|all| all.name == name) {
+            Some(all) => all.fields.clone(),
+            None => vec![name],
         };
         self.default_fields().into_iter().flat_map(shown).collect()
     }
@@ -254,7 +254,9 @@ impl Draft<'_> {
     /// Positions in repeated values take more room than everything else; only if there is no other text, the first one
     /// has them.
     fn needs_order(&self) -> Vec<&[String]> {
-        let leaves = leaves(self.fields);
+        let mut leaves = leaves(self.fields);
+        // In values, words have their order.
+        leaves.retain(|field| !self.is_by_values(field));
         let words = |is_repeated: bool| {
             let words = leaves.iter().filter(move |field| {
                 matches!(field.kind, Kind::Words { is_repeated: repeated, .. } if repeated == is_repeated)
@@ -313,9 +315,26 @@ impl Draft<'_> {
         }
     }
 
+    /// Returns whether words are looked for in the values of a field. That suits little input: its columns are read as soon as
+    /// lists of documents, and lists of words would take several times their space.
+    fn is_by_values(&self, field: &Field) -> bool {
+        let is_kind = matches!(
+            field.kind,
+            Kind::Words {
+                is_message: false,
+                ..
+            } | Kind::Word {
+                is_tag: false,
+                is_needle: false
+            }
+        );
+        self.amount != Amount::Usual && is_kind && field.is_repeated
+    }
+
     /// The type of a field, and its options.
     fn type_of(&self, field: &Field, ordered: &[&[String]]) -> (&'static str, String) {
         let (kind, options) = match field.kind {
+            _ if self.is_by_values(field) => ("text", "strategy: values, fast: true"),
             Kind::Date(forms) => {
                 return ("datetime", format!("input_formats: {forms}, fast: true"));
             }

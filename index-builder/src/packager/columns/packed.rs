@@ -1,5 +1,5 @@
-//! Columns that a split has in fewer bytes than tantivy writes: floating-point numbers with few decimal digits, and the blocks that
-//! say which documents have a value. Searches see the bytes that tantivy wrote.
+//! Columns that a split has in fewer bytes than tantivy writes: floating-point numbers with few decimal digits, the blocks that
+//! say which documents have a value, and the dictionaries of texts. Searches see the bytes that tantivy wrote.
 //!
 //! ```text
 //!   a column      (dictionary of texts) │ index │ values │ u32 length of index │ (u32 length of dictionary)
@@ -28,6 +28,11 @@ const PIECES_PER_COLUMN: u64 = 64;
 const DENSE_BLOCK_LEN: usize = 10_240;
 /// A block of fewer values is a list of them.
 const DENSE_FROM: usize = 5_120;
+
+/// Lengths of dictionaries that are compressed: a search that reads a column decompresses them whole.
+const COMPRESSED_LENS: Range<usize> = 512..(1 << 20) + 1;
+/// Level of their compression.
+const COMPRESSION_LEVEL: i32 = 12;
 
 /// Ranges of the file of columns that may be packed.
 pub(crate) type PackableRanges = Vec<(Range<usize>, Packable)>;
@@ -75,22 +80,30 @@ pub(crate) fn packed<'a>(
 
 /// Finds what may be packed in a column that begins at `start`; nothing if the column is not as above.
 fn of_column(bytes: &[u8], start: usize, kind: ColumnType) -> Option<PackableRanges> {
+    let mut found = PackableRanges::new();
     let (numbers, start) = match kind {
         ColumnType::Str | ColumnType::Bytes => {
             let (dictionary, numbers) = split_by_trailer(bytes)?;
-            (numbers, start + dictionary.len())
+            let end = start + dictionary.len();
+            found.extend(compressed(dictionary).map(|frame| (start..end, frame)));
+            (numbers, end)
         }
         _ => (bytes, start),
     };
     let (index, values) = split_by_trailer(numbers)?;
-    let mut found = match index.first()? {
-        1 => dense_blocks(index, start)?,
-        _ => PackableRanges::new(),
-    };
+    if *index.first()? == 1 {
+        found.extend(dense_blocks(index, start)?);
+    }
     if kind == ColumnType::F64 {
         found.extend(words_of(values, start + index.len()).unwrap_or_default());
     }
     Some(found)
+}
+
+fn compressed(dictionary: &[u8]) -> Option<Packable> {
+    let is_fit = COMPRESSED_LENS.contains(&dictionary.len());
+    let frame = is_fit.then(|| zstd::bulk::compress(dictionary, COMPRESSION_LEVEL));
+    Some(Packable::Compressed(frame?.ok()?))
 }
 
 /// Splits bytes at the length in their last four.

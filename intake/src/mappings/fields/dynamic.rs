@@ -241,7 +241,7 @@ fn strings_of_one(name: &str, template: &Map<String, Value>) -> Result<Option<St
         (_, "{dynamic_type}") => Ok(None),
         // Numbers and flags are found by their texts, too.
         ("string" | "*", "keyword" | "wildcard") => Ok(Some(Strings::Whole)),
-        ("string", "text" | "match_only_text") => Ok(Some(Strings::Words)),
+        ("string" | "*", "text" | "match_only_text") => Ok(Some(Strings::Words)),
         ("long" | "double", kind) if NUMBERS.contains(&kind) => Ok(None),
         ("boolean", "boolean")
         | ("date", "date")

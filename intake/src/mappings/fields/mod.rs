@@ -5,6 +5,7 @@ pub(super) mod analysis;
 pub(super) mod completion;
 pub(super) mod copies;
 pub(super) mod dates;
+pub(super) mod detection;
 pub(super) mod dynamic;
 pub(super) mod field;
 pub(super) mod multi_fields;

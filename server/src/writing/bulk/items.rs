@@ -225,7 +225,11 @@ impl Items {
         let (status, result, version) = done.told();
         let mut said = json!({"_index": index, "_id": id});
         if let Some(version) = version {
-            said["_version"] = version.into();
+            // A script that leaves nothing leaves no version.
+            said["_version"] = match (result, version) {
+                ("noop", 0) => (-1).into(),
+                _ => version.into(),
+            };
         }
         said["result"] = result.into();
         if self.is_forced {

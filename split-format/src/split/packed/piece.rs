@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{decimals, presence};
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
+use crate::documents::unpack_frame;
 use crate::version::FILE_TABLE;
 
 /// How the bytes of a piece stand in the body.
@@ -16,6 +17,8 @@ pub enum Form {
     Decimals,
     /// A block that says which documents have a value, as bits or as a list.
     Presence,
+    /// As a zstd frame.
+    Compressed,
 }
 
 impl Form {
@@ -24,13 +27,18 @@ impl Form {
             Self::Plain => 0,
             Self::Decimals => 1,
             Self::Presence => 2,
+            Self::Compressed => 3,
         }
     }
 
     fn of_code(code: u64) -> Option<Self> {
-        [Self::Plain, Self::Decimals, Self::Presence]
-            .into_iter()
-            .find(|form| form.code() == code)
+        let all = [
+            Self::Plain,
+            Self::Decimals,
+            Self::Presence,
+            Self::Compressed,
+        ];
+        all.into_iter().find(|form| form.code() == code)
     }
 }
 
@@ -110,6 +118,9 @@ impl FilePart {
             }
             Form::Decimals => decimals::unpack(bytes, self.plain_len)?,
             Form::Presence => presence::unpack(bytes)?,
+            Form::Compressed => {
+                unpack_frame(bytes, usize::try_from(self.plain_len).unwrap_or(usize::MAX))?
+            }
         };
         let start = usize::try_from(self.wanted.start).ok();
         let end = usize::try_from(self.wanted.end).ok();

@@ -48,7 +48,7 @@ fn block(docs: impl IntoIterator<Item = usize>) -> Vec<u8> {
 /// Packs a file with one range that can be packed in its middle, and reads ranges of it.
 fn check(what: Packable, inner: &[u8], is_packed: bool) {
     let plain = [&[7_u8; 9][..], inner, &[8; 5]].concat();
-    let Some(packed) = pack(&plain, &[(9..9 + inner.len(), what)]) else {
+    let Some(packed) = pack(&plain, &[(9..9 + inner.len(), what.clone())]) else {
         assert!(!is_packed, "{what:?} stays as it is");
         return;
     };
@@ -123,6 +123,27 @@ fn a_block_takes_what_its_documents_take() {
     damaged[9] = 1;
     super::tests::check(Packable::Presence, &damaged, false);
     assert_eq!(presence::pack(&damaged), None);
+}
+
+#[test]
+fn compressed_bytes_are_what_they_were_and_lying_lengths_are_errors() {
+    let plain = b"Mozilla/5.0 (X11; Linux x86_64) ".repeat(40);
+    let frame = zstd::bulk::compress(&plain, 12).unwrap();
+    check(Packable::Compressed(frame.clone()), &plain, true);
+    // What hardly gets shorter stays as it is.
+    let packed = Packable::Compressed(plain[..plain.len() - 50].to_vec());
+    check(packed, &plain, false);
+    for plain_len in [0, 1, plain.len() - 1, plain.len() + 1, 16 << 20] {
+        let piece = Piece {
+            form: Form::Compressed,
+            plain_start: 0,
+            plain_len: plain_len as u64,
+            packed_start: 0,
+            packed_len: frame.len() as u64,
+        };
+        let part = piece.part(&(0..plain_len as u64), 0);
+        assert!(part.unpack(&frame, &mut Vec::new()).is_err(), "{plain_len}");
+    }
 }
 
 proptest! {

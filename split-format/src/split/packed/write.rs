@@ -7,12 +7,14 @@ use super::piece::{Form, MAX_PACKED_PLAIN_LEN, Piece};
 use super::{decimals, presence};
 
 /// What may be packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Packable {
     /// As many words of a column of floating-point numbers.
     Decimals(Words, u64),
     /// A block of a column that not all documents have.
     Presence,
+    /// Anything, with the zstd frame of it.
+    Compressed(Vec<u8>),
 }
 
 /// File in pieces, as it stands in the body.
@@ -39,9 +41,10 @@ pub fn pack(plain: &[u8], ranges: &[(Range<usize>, Packable)]) -> Option<PackedF
         if bytes.len() as u64 > MAX_PACKED_PLAIN_LEN {
             continue;
         }
-        let (form, shorter) = match *what {
-            Packable::Decimals(words, num) => (Form::Decimals, decimals::pack(bytes, words, num)),
+        let (form, shorter) = match what {
+            Packable::Decimals(words, num) => (Form::Decimals, decimals::pack(bytes, *words, *num)),
             Packable::Presence => (Form::Presence, presence::pack(bytes)),
+            Packable::Compressed(frame) => (Form::Compressed, Some(frame.clone())),
         };
         let is_worth_it =
             |shorter: &Vec<u8>| shorter.len() + MIN_GAIN.max(bytes.len() / 8) <= bytes.len();

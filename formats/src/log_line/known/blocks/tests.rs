@@ -240,3 +240,26 @@ fn elements_inside_have_fields() {
     assert_eq!((&point["lat"], &point["ele"]), (&json!(48.1), &json!(501)));
     assert_eq!(point["time"], "2024-05-01T10:00:01Z");
 }
+
+#[test]
+fn events_of_log4j_need_no_root() {
+    let event = |n: u32| {
+        format!(
+            "<log4j:event logger=\"a.B\" timestamp=\"171455760{n}123\" level=\"INFO\" thread=\"main\">\n\
+             <log4j:message>Order {n} shipped</log4j:message>\n</log4j:event>\n"
+        )
+    };
+    let (_, read) = read(&[event(1), event(2), event(3)].concat());
+    let docs: Vec<Value> = read.into_iter().map(|(_, doc)| doc.unwrap()).collect();
+    assert_eq!(docs.len(), 3);
+    assert_eq!(
+        (&docs[1]["level"], &docs[1]["logger"]),
+        (&json!("INFO"), &json!("a.B"))
+    );
+    assert!(
+        docs[1]["message"]
+            .as_str()
+            .unwrap()
+            .contains("Order 2 shipped")
+    );
+}

@@ -13,6 +13,7 @@
 
 use super::Names;
 use crate::json::Members;
+use crate::log_line::level::{is_level, normal};
 
 /// The name of the elements that are records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Name {
         let first = lines.first()?.trim_ascii_start();
         let first = first.strip_prefix("\u{feff}".as_bytes()).unwrap_or(first);
         // Some programs leave the declaration out.
-        let is_xml = [&b"<?xml"[..], b"<testsuite", b"<gpx"];
+        let is_xml = [&b"<?xml"[..], b"<testsuite", b"<gpx", b"<log4j:event"];
         is_xml
             .iter()
             .any(|start| first.starts_with(start))
@@ -111,6 +112,7 @@ pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t 
     };
     let mut rest = record;
     let mut is_first = true;
+    let mut level = None;
     while let Some((_, after)) = rest.split_once('<') {
         rest = after;
         let Some((tag, behind)) = after.split_once('>') else {
@@ -131,6 +133,7 @@ pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t 
             };
             let key = key.trim().trim_start_matches('/');
             match is_first {
+                true if key == "level" && is_level(value) => level = Some(normal(value)),
                 true => field(key, value),
                 false => field(&format!("{name}_{key}"), value),
             }
@@ -142,6 +145,9 @@ pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t 
             false => field(name, text),
         }
         is_first = false;
+    }
+    if let Some(level) = level {
+        members.string("level", &level);
     }
     members.string("message", record);
     Some("")

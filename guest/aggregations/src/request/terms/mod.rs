@@ -215,6 +215,9 @@ pub(in crate::request) fn choice(body: &Body<'_>, name: &str) -> Result<Option<C
     }
 }
 
+/// Greatest number of terms that may be asked for: that of Elasticsearch.
+const MAX_SIZE: u64 = i32::MAX as u64;
+
 /// Parameters that `terms` and `multi_terms` share.
 struct Sizes {
     size: usize,
@@ -223,11 +226,11 @@ struct Sizes {
 
 impl Sizes {
     fn read(body: &Body<'_>, bounds: &Bounds) -> Result<Self> {
-        let most = u64::from(bounds.max_buckets);
-        let size = body.count("size", 1, most)?;
+        // How many there are is limited, and not how many are asked for: clients ask for all with the greatest number.
+        let size = body.count("size", 1, MAX_SIZE)?;
         // Counts have the same accuracy whatever these say.
         for name in ["segment_size", "shard_size", "split_size"] {
-            body.count(name, 1, most)?;
+            body.count(name, 1, MAX_SIZE)?;
         }
         body.flag("show_term_doc_count_error")?;
         // Ways to the same answer.

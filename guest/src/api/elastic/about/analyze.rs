@@ -3,7 +3,7 @@
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-indices-analyze>.
 
 use canter_doc_mapper::config::CustomTokenizer;
-use canter_doc_mapper::tokenizers::tokenizers;
+use canter_doc_mapper::tokenizers::{length_of, tokenizers};
 use canter_doc_mapper::{DocMapper, FieldKind};
 use serde_json::{Map, Value, json};
 use tantivy::tokenizer::TextAnalyzer;
@@ -28,6 +28,7 @@ pub(crate) struct WantedWords {
     /// Parts that make an analyzer.
     tokenizer: Option<Value>,
     filters: Vec<Value>,
+    char_filters: Vec<Value>,
     texts: Vec<String>,
 }
 
@@ -56,18 +57,17 @@ impl WantedWords {
             _ => return Err(wrong("text", "this must be a text or a list of texts")),
         };
         let tokenizer = body.take("tokenizer");
-        let filters = match body.take("filter") {
+        let mut list = |key: &str| match body.take(key) {
             None => Vec::new(),
-            Some(Value::Array(filters)) => filters,
+            Some(Value::Array(list)) => list,
             Some(one) => vec![one],
         };
-        let nothing = [json!([]), json!(false)];
+        let (filters, char_filters) = (list("filter"), list("char_filter"));
         body.only(
-            "char_filter",
-            &nothing,
-            "texts are not changed before they are cut here",
+            "explain",
+            &[json!(false)],
+            "the words are shown after all filters",
         )?;
-        body.only("explain", &nothing, "the words are shown after all filters")?;
         body.finish()?;
         Ok(Self {
             field,
@@ -75,6 +75,7 @@ impl WantedWords {
             normalizer,
             tokenizer,
             filters,
+            char_filters,
             texts,
         })
     }
@@ -88,7 +89,7 @@ impl WantedWords {
         mapper: Option<&DocMapper>,
     ) -> Result<Value, SearchError> {
         let mut analyzer = match &self.analyzer {
-            None if self.tokenizer.is_some() || !self.filters.is_empty() => self.of_parts()?,
+            None if self.has_parts() => self.of_parts()?,
             _ => self.named(mapper)?,
         };
         tokens(&mut analyzer, &self.texts)
@@ -117,6 +118,10 @@ impl WantedWords {
         };
         found
             .ok_or_else(|| SearchError::invalid(format!("failed to find global analyzer [{name}]")))
+    }
+
+    fn has_parts(&self) -> bool {
+        self.tokenizer.is_some() || !self.filters.is_empty() || !self.char_filters.is_empty()
     }
 
     /// Returns an analyzer that is made of parts, which have the forms that they have in the config of an index.
@@ -154,12 +159,12 @@ impl WantedWords {
         whole.extend([
             ("name".to_owned(), "_analyze".into()),
             ("filters".to_owned(), filters.into()),
+            ("char_filters".to_owned(), self.char_filters.clone().into()),
         ]);
         let whole = Value::Object(whole);
         let made = CustomTokenizer::from_json(&whole);
         let made = made.map_err(|error| SearchError::invalid(error.to_string()))?;
-        let analyzer = made.analyzer();
-        analyzer.ok_or_else(|| SearchError::invalid("there is no such analyzer"))
+        made.analyzer().map_err(SearchError::invalid)
     }
 }
 
@@ -173,6 +178,17 @@ fn part(key: &str, given: &Value) -> Result<Map<String, Value>, SearchError> {
         Value::Object(options) => options.clone(),
         _ => return Err(wrong(key, "this is a name, or an object with its type")),
     };
+    let keeps = part.get("preserve_original") == Some(&Value::Bool(true));
+    if part.get("type") == Some(&json!("asciifolding"))
+        && part.shift_remove("preserve_original").is_some()
+    {
+        let name = if keeps {
+            "folded_beside"
+        } else {
+            "asciifolding"
+        };
+        part.insert("type".to_owned(), name.into());
+    }
     let kind = part.get("type").and_then(Value::as_str);
     if matches!(kind, Some("ngram" | "edge_ngram")) {
         for (key, default) in [("min_gram", 1), ("max_gram", 2)] {
@@ -185,7 +201,19 @@ fn part(key: &str, given: &Value) -> Result<Map<String, Value>, SearchError> {
 /// Returns whether a filter without options has defaults.
 fn has_options(filter: &Map<String, Value>) -> bool {
     let kind = filter.get("type").and_then(Value::as_str);
-    matches!(kind, Some("stop" | "stemmer" | "length"))
+    matches!(
+        kind,
+        Some(
+            "stop"
+                | "stemmer"
+                | "length"
+                | "shingle"
+                | "word_delimiter_graph"
+                | "truncate"
+                | "limit"
+                | "elision"
+        )
+    )
 }
 
 fn tokenizer_of<'m>(mapper: &'m DocMapper, field: &str) -> Result<&'m str, SearchError> {
@@ -217,13 +245,18 @@ fn tokens(analyzer: &mut TextAnalyzer, texts: &[String]) -> Result<Value, Search
         while stream.advance() {
             let token = stream.token();
             let is_number = token.text.bytes().all(|byte| byte.is_ascii_digit());
-            tokens.push(json!({
+            let mut shown = json!({
                 "token": token.text,
                 "start_offset": utf16(token.offset_from),
                 "end_offset": utf16(token.offset_to),
                 "type": if is_number { "<NUM>" } else { "<ALPHANUM>" },
                 "position": first_position + token.position,
-            }));
+            });
+            let length = length_of(token);
+            if length > 1 {
+                shown["positionLength"] = length.into();
+            }
+            tokens.push(shown);
             last = Some(token.position);
             if tokens.len() > MAX_TOKENS {
                 return Err(SearchError::new(

@@ -59,6 +59,7 @@ impl Rests {
             // Their words are looked up one by one.
             TermAutomaton::OneOf(terms) => verdict(terms.as_ref(), stub, is_whole).0,
             TermAutomaton::AtAnyPath(terms) => verdict(terms.as_ref(), stub, is_whole).0,
+            TermAutomaton::InValues(_) => Verdict::Open,
         }
     }
 

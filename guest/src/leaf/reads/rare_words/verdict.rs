@@ -104,6 +104,8 @@ pub(super) fn may_accept_between(
         TermAutomaton::Near(near) => may_accept(near.as_ref(), from, to),
         TermAutomaton::OneOf(terms) => may_accept(terms.as_ref(), from, to),
         TermAutomaton::AtAnyPath(terms) => may_accept(terms.as_ref(), from, to),
+        // Fields of whole values have no rare words.
+        TermAutomaton::InValues(_) => true,
     }
 }
 

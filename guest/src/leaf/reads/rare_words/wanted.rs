@@ -35,8 +35,7 @@ impl WantedWords {
     /// Returns whether a query may mean rare words of any field.
     pub(super) fn may_be_of(needs: &Needs) -> bool {
         let has_digit = |term: &Term| may_be_rare(term.serialized_value_bytes());
-        let has_patterns = !needs.term_ranges.is_empty() || !needs.automata.is_empty();
-        has_patterns || needs.terms.keys().any(has_digit)
+        needs.has_patterns() || needs.terms.keys().any(has_digit)
     }
 
     /// Returns what a query needs, by the number of the field.

@@ -10,10 +10,11 @@ use tantivy::query::Query;
 use tantivy_common::json_path_writer::JSON_END_OF_PATH;
 
 use crate::SearchError;
-use crate::query::build::builder::Builder;
-use crate::query::build::sets::{AtAnyPath, AutomatonQuery, TermAutomaton};
-use crate::query::build::value::{json_base_term, json_value_term, tokenize};
+use crate::query::build::builder::{Builder, find_accepted};
+use crate::query::build::sets::{AtAnyPath, TermAutomaton};
+use crate::query::build::value::{json_base_term, json_value_term};
 use crate::query::build::wildcard::{BareWord, Pattern, any_character, compiled, expression_of};
+use crate::query::build::words::{edges_of, terms_of};
 use crate::query::tree::{Leaf, PatternKind, TextLeaf, Words};
 
 /// Expression for a path and the type of a text behind it.
@@ -84,7 +85,7 @@ impl Builder<'_> {
                 TermAutomaton::Regex(regex)
             }
             Some(Wanted::Text(text, is_any)) => {
-                let terms = tokenize(self.mapper, &json.tokenizer, text, &|token| {
+                let terms = edges_of(self.mapper, &json.tokenizer, text, &|token| {
                     let mut term = json_base_term(&field, json);
                     term.append_type_and_str(token);
                     term
@@ -92,7 +93,7 @@ impl Builder<'_> {
                 if terms.len() > 1 && !is_any {
                     return Ok(None);
                 }
-                let terms = terms.into_iter().map(|(_, term)| term);
+                let terms = terms_of(terms).into_iter().map(|(_, term)| term);
                 let terms = terms.chain(json_value_term(&field, json, text));
                 let values = AtAnyPath::new(terms.filter_map(|term| value_of(&term)));
                 TermAutomaton::AtAnyPath(Arc::new(values))
@@ -110,12 +111,7 @@ impl Builder<'_> {
             }
             None => return Ok(None),
         };
-        let automata = &mut self.needs.automata;
-        automata.push((field.field, automaton.clone(), false));
-        Ok(Some(Box::new(AutomatonQuery {
-            field: field.field,
-            automaton,
-        })))
+        Ok(Some(find_accepted(self, field.field, automaton)))
     }
 }
 

@@ -11,6 +11,7 @@ use tantivy::termdict::TermDictionary;
 use tantivy_common::json_path_writer::JSON_END_OF_PATH;
 use tantivy_fst::{Automaton, Regex};
 
+use super::values::{ValueClause, ValuesWeight};
 use crate::SearchError;
 
 /// An automaton that accepts terms.
@@ -24,6 +25,8 @@ pub(crate) enum TermAutomaton {
     OneOf(Arc<SortedTerms>),
     /// Accepts the terms of a set at any path of a JSON field.
     AtAnyPath(Arc<AtAnyPath>),
+    /// Accepts whole values of which a clause on words is true.
+    InValues(Arc<dyn ValueClause<TermAutomaton>>),
 }
 
 /// Accepts terms with an exact prefix and a rest within an edit distance.
@@ -61,6 +64,7 @@ impl fmt::Debug for TermAutomaton {
             Self::Near(_) => "Near",
             Self::OneOf(_) => "OneOf",
             Self::AtAnyPath(_) => "AtAnyPath",
+            Self::InValues(_) => "InValues",
         })
     }
 }
@@ -248,6 +252,7 @@ impl TermAutomaton {
             Self::Near(near) => takes(near.as_ref(), term),
             Self::OneOf(terms) => terms.has(term),
             Self::AtAnyPath(terms) => takes(terms.as_ref(), term),
+            Self::InValues(values) => values.test()(term),
         }
     }
 
@@ -265,6 +270,16 @@ impl TermAutomaton {
             Self::Near(near) => for_each_term(near.as_ref(), terms, each),
             Self::OneOf(set) => for_each_term(set.as_ref(), terms, each),
             Self::AtAnyPath(set) => for_each_term(set.as_ref(), terms, each),
+            Self::InValues(values) => {
+                let mut takes = values.test();
+                let mut found = terms.range().into_stream()?;
+                while found.advance() {
+                    if takes(found.key()) {
+                        each(found.value());
+                    }
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -321,6 +336,10 @@ impl Query for AutomatonQuery {
                 self.field,
                 Arc::clone(terms),
             )),
+            TermAutomaton::InValues(values) => Box::new(ValuesWeight {
+                field: self.field,
+                clause: Arc::clone(values),
+            }),
         })
     }
 }

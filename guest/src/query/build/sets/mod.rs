@@ -5,8 +5,10 @@ mod beginnings;
 mod found;
 mod slice;
 mod terms;
+mod values;
 
 pub(crate) use automaton::TermAutomaton;
 pub(super) use automaton::{AtAnyPath, AutomatonQuery, NearWord};
 pub(crate) use found::vectors_at;
 pub(super) use slice::{SliceOf, check_slices};
+pub(crate) use values::{TestOfValues, ValueClause};

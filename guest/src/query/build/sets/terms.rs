@@ -7,9 +7,9 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::Field;
 
-use super::automaton::{AutomatonQuery, SortedTerms, TermAutomaton};
+use super::automaton::{SortedTerms, TermAutomaton};
 use crate::SearchError;
-use crate::query::build::builder::{Builder, any_of};
+use crate::query::build::builder::{Builder, any_of, find_accepted};
 
 /// Number of terms up to which each is looked up, so that splits can be left out that lack them.
 const MAX_LOOKED_UP: usize = 64;
@@ -51,8 +51,7 @@ impl Builder<'_> {
             for (field, terms) in of_fields {
                 let terms = SortedTerms::new(terms.into_iter());
                 let automaton = TermAutomaton::OneOf(Arc::new(terms));
-                self.needs.automata.push((field, automaton.clone(), false));
-                others.push(Box::new(AutomatonQuery { field, automaton }));
+                others.push(find_accepted(self, field, automaton));
             }
         }
         Ok(any_of(others))

@@ -6,8 +6,8 @@ use tantivy::query::{EmptyQuery, Query};
 
 use super::compiled::compiled;
 use crate::SearchError;
-use crate::query::build::builder::{Builder, has_nothing};
-use crate::query::build::sets::{AutomatonQuery, TermAutomaton};
+use crate::query::build::builder::{Builder, find_accepted, has_nothing};
+use crate::query::build::sets::TermAutomaton;
 use crate::query::build::value::json_base_term;
 use crate::query::build::whole_values::whole_values_like;
 use crate::query::scan::Wanted;
@@ -209,14 +209,7 @@ pub(crate) fn find_automaton(
     if field.scanned {
         return builder.scan(ScannedField::of(field), Wanted::Automaton(automaton));
     }
-    builder
-        .needs
-        .automata
-        .push((field.field, automaton.clone(), false));
-    Box::new(AutomatonQuery {
-        field: field.field,
-        automaton,
-    })
+    find_accepted(builder, field.field, automaton)
 }
 
 /// Returns the expression for the terms of a field whose text matches an expression.

@@ -65,10 +65,10 @@ pub(crate) fn named_in(
     found.ok_or_else(|| SearchError::invalid(format!("analyzer [{name}] not found")))
 }
 
-/// Returns the error about words at positions that are cut into grams.
-pub(in crate::query::build) fn of_grams(name: &str) -> SearchError {
+/// Returns the error about a phrase whose words have too many terms in one place.
+pub(super) fn of_grams(name: &str) -> SearchError {
     SearchError::invalid(format!(
-        "the field {name:?} cuts the words of queries into grams, which have no order: give it a search_analyzer without \
-         grams, such as standard"
+        "the field {name:?} makes too many terms of the words of this phrase, such as grams: give it a search_analyzer \
+         without them, such as standard"
     ))
 }

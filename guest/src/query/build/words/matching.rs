@@ -5,10 +5,12 @@ use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, Occur, Query};
 
 use super::analyzers::chosen;
+use super::edges::{Edge, edges_of, has_ways, terms_of};
+use super::positional::text_term;
 use crate::SearchError;
 use crate::query::build::builder::{Builder, all_of, any_of, has_nothing};
-use crate::query::build::literal::{any_at_each, find_term, of_alternatives, words};
-use crate::query::build::value::{json_base_term, json_value_term, text_of, tokenize};
+use crate::query::build::literal::{any_at_each, find_term, words};
+use crate::query::build::value::{json_value_term, text_of};
 use crate::query::build::wildcard::build_prefix;
 use crate::query::tree::{Given, Literal, Match, MinShould, Words};
 
@@ -53,33 +55,31 @@ impl Builder<'_> {
         };
         let tokenizer = chosen(self.mapper, wanted.analyzer.as_deref(), own)?;
         let has_alternatives = self.mapper.has_alternatives(&tokenizer);
-        let term = |token: &str| match field.kind {
-            FieldKind::Json(json) => {
-                let mut term = json_base_term(&field, json);
-                term.append_type_and_str(token);
-                term
-            }
-            _ => Term::from_field_text(field.field, token),
-        };
-        let terms = tokenize(self.mapper, &tokenizer, &wanted.text, &term)?;
+        let term = |token: &str| text_term(&field, token);
+        let edges = edges_of(self.mapper, &tokenizer, &wanted.text, &term)?;
         let mut queries = self.json_values(&field, wanted)?;
-        if terms.is_empty() && queries.is_empty() {
-            return Ok(match wanted.is_all_without_words {
-                true => Box::new(AllQuery),
-                false => Box::new(EmptyQuery),
+        if edges.is_empty() {
+            let is_all = queries.is_empty() && wanted.is_all_without_words;
+            return Ok(if is_all {
+                Box::new(AllQuery)
+            } else {
+                any_of(queries)
             });
         }
-        if !terms.is_empty() {
-            queries.push(match &wanted.words {
-                Words::Phrase { .. } | Words::PhrasePrefix if has_alternatives => {
-                    of_alternatives(self, name, &field, terms, true)?
-                }
-                Words::Phrase { .. } | Words::PhrasePrefix => {
-                    words(self, name, &field, &phrase_of(wanted), terms, record)?
-                }
-                of_words => self.words_of(&field, terms, of_words, wanted, has_alternatives)?,
-            });
-        }
+        let alternatives = has_alternatives.then_some(has_ways(&edges));
+        queries.push(match (&wanted.words, alternatives) {
+            (Words::Phrase { .. } | Words::PhrasePrefix, Some(_)) => {
+                self.of_alternatives(name, &field, edges, &phrase_of(wanted), record)?
+            }
+            (Words::Phrase { .. } | Words::PhrasePrefix, None) => {
+                let phrase = phrase_of(wanted);
+                words(self, name, &field, &phrase, terms_of(edges), record)?
+            }
+            (of_words, Some(true)) => {
+                so_many_of_words(self.groups(name, &field, edges, record)?, of_words)
+            }
+            _ => self.words_of(&field, edges, wanted, has_alternatives)?,
+        });
         Ok(any_of(queries))
     }
 
@@ -125,11 +125,11 @@ impl Builder<'_> {
     fn words_of(
         &mut self,
         field: &ResolvedField<'_>,
-        terms: Vec<(usize, Term)>,
-        of_words: &Words,
+        edges: Vec<Edge>,
         wanted: &Match,
         has_alternatives: bool,
     ) -> Result<Box<dyn Query>, SearchError> {
+        let (of_words, terms) = (&wanted.words, terms_of(edges));
         let last = terms.len().saturating_sub(1);
         let mut queries = Vec::with_capacity(terms.len());
         let places: Vec<usize> = terms.iter().map(|(place, _)| *place).collect();
@@ -148,20 +148,25 @@ impl Builder<'_> {
         if has_alternatives {
             queries = any_at_each(&places, queries);
         }
-        let (needs_all, min_should) = match of_words {
-            Words::All => (true, None),
-            Words::Some(min_should) => (false, min_should.as_ref()),
-            Words::Values => (false, None),
-            Words::Prefix {
-                needs_all,
-                min_should,
-            } => (*needs_all, min_should.as_ref()),
-            Words::Phrase { .. } | Words::PhrasePrefix => (true, None),
-        };
-        Ok(match needs_all {
-            true => all_of(queries),
-            false => so_many_of(queries, min_should),
-        })
+        Ok(so_many_of_words(queries, of_words))
+    }
+}
+
+/// Matches if as many of the words match as are wanted.
+fn so_many_of_words(queries: Vec<Box<dyn Query>>, of_words: &Words) -> Box<dyn Query> {
+    let (needs_all, min_should) = match of_words {
+        Words::All => (true, None),
+        Words::Some(min_should) => (false, min_should.as_ref()),
+        Words::Values => (false, None),
+        Words::Prefix {
+            needs_all,
+            min_should,
+        } => (*needs_all, min_should.as_ref()),
+        Words::Phrase { .. } | Words::PhrasePrefix => (true, None),
+    };
+    match needs_all {
+        true => all_of(queries),
+        false => so_many_of(queries, min_should),
     }
 }
 

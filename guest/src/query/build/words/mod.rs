@@ -2,11 +2,13 @@
 
 mod alike;
 mod analyzers;
+mod edges;
 mod matching;
 mod positional;
+mod ways;
 
 pub(crate) use alike::{no_words, word_term, words_in};
-pub(super) use analyzers::of_grams;
 pub(crate) use analyzers::{named_in, tokenizer_named};
+pub(super) use edges::{edges_of, terms_of};
 pub(super) use matching::so_many_of;
 pub(super) use positional::text_term;

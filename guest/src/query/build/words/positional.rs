@@ -9,11 +9,12 @@ use tantivy::Term;
 use tantivy::query::{EmptyQuery, Query};
 use tantivy::schema::IndexRecordOption;
 
-use super::analyzers::{analyzer, chosen, of_grams};
+use super::analyzers::{analyzer, chosen};
+use super::edges::{edges_of, has_ways, terms_of};
 use crate::SearchError;
 use crate::query::build::builder::{Builder, has_nothing, not_indexed};
 use crate::query::build::sets::TermAutomaton;
-use crate::query::build::value::{json_base_term, tokenize};
+use crate::query::build::value::json_base_term;
 use crate::query::build::wildcard::{
     ANY_TEXT, Pattern, any_character, compiled, expression_of, literal_expression, of_path,
 };
@@ -202,10 +203,14 @@ impl Builder<'_> {
         let own = self.with_positions(name, &field)?;
         let tokenizer = chosen(self.mapper, named, own)?;
         let make = |token: &str| text_term(&field, token);
-        let terms = tokenize(self.mapper, &tokenizer, text, &make)?;
-        if terms.len() > 1 && self.mapper.has_alternatives(&tokenizer) {
-            return Err(of_grams(name));
+        let edges = edges_of(self.mapper, &tokenizer, text, &make)?;
+        if has_ways(&edges) {
+            return Err(SearchError::invalid(format!(
+                "the words {text:?} of the field {name:?} have synonyms of several words, which have no place in \
+                 conditions on positions: use match or match_phrase"
+            )));
         }
+        let terms = terms_of(edges);
         let mut words: Vec<Source> = Vec::with_capacity(terms.len());
         let mut last = None;
         for (position, term) in terms {

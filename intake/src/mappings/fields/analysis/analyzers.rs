@@ -1,14 +1,15 @@
 //! `analysis` in the settings of an index → tokenizers of its config. Parts that cannot be had are refused by name.
 //!
 //! ```text
-//!   analyzer ──▶ char_filter: refused
-//!            ──▶ tokenizer ───▶ cut ─────────┐
-//!            ──▶ filter … ────▶ filters ─────┴─▶ doc_mapping.tokenizers
+//!   analyzer ──▶ char_filter … ▶ char_filters ┐
+//!            ──▶ tokenizer ────▶ cut ─────────┼─▶ doc_mapping.tokenizers
+//!            ──▶ filter … ─────▶ filters ─────┘
 //! ```
 
 use canter_doc_mapper::IndexConfig;
 use serde_json::{Map, Value, json};
 
+use super::chars;
 use super::parts::{Parts, list_of, only, resolve_cut, resolve_filter};
 use crate::mappings::error::{MappingError, Result};
 use crate::mappings::settings::Settings;
@@ -82,6 +83,11 @@ impl Analysis {
         default.unwrap_or_else(|| "standard".to_owned())
     }
 
+    /// Returns the tokenizer of queries for such texts, if it is another.
+    pub(super) fn of_queries(&self) -> Option<String> {
+        self.own("default_search").map(|(name, _)| name.to_owned())
+    }
+
     /// Returns the tokenizer that an analyzer is.
     pub(super) fn analyzer(&self, name: &str) -> Option<String> {
         if let Some((own, _)) = self.own(name) {
@@ -145,6 +151,8 @@ fn analyzer(parts: &Parts, name: &str, definition: &Map<String, Value>) -> Resul
             "filter",
             "char_filter",
             "position_increment_gap",
+            // Clients send it, and Elasticsearch does not read it.
+            "language",
         ],
         "standard" | "stop" | "english" => &["stopwords", "max_token_length"],
         "pattern" => &["pattern", "flags", "lowercase", "stopwords"],
@@ -209,7 +217,7 @@ pub(super) fn stop_words(given: &Value) -> Vec<String> {
 }
 
 fn custom(parts: &Parts, what: &str, definition: &Map<String, Value>) -> Result<Value> {
-    no_char_filters(what, definition)?;
+    let char_filters = chars::resolve_all(parts, what, definition)?;
     let Some(tokenizer) = definition.get("tokenizer") else {
         return Err(MappingError::illegal(format!(
             "{what} of type [custom] has no [tokenizer]"
@@ -221,6 +229,9 @@ fn custom(parts: &Parts, what: &str, definition: &Map<String, Value>) -> Result<
         filters.extend(resolve_filter(parts, what, &filter)?);
     }
     entry["filters"] = filters.into();
+    if !char_filters.is_empty() {
+        entry["char_filters"] = char_filters.into();
+    }
     Ok(entry)
 }
 
@@ -246,7 +257,7 @@ fn no_char_filters(what: &str, definition: &Map<String, Value>) -> Result<()> {
     match list_of(definition.get("char_filter")).first() {
         None => Ok(()),
         Some(filter) => Err(MappingError::illegal(format!(
-            "{what} has the char filter [{filter}], which is not supported: change texts before they are sent"
+            "{what} has the char filter [{filter}], which only analyzers can have here"
         ))),
     }
 }

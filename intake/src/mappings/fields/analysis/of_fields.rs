@@ -31,8 +31,15 @@ pub(in crate::mappings) fn analyzer(options: &mut Options, analysis: &Analysis) 
             }
         }
     };
-    let tokenizer = named("analyzer")?.unwrap_or_else(|| analysis.of_texts());
-    let of_queries = named("search_analyzer")?.unwrap_or_else(|| tokenizer.clone());
+    let own = named("analyzer")?;
+    // An analyzer with this name is that of the queries of texts without an analyzer.
+    let usual = match own {
+        None => analysis.of_queries(),
+        Some(_) => None,
+    };
+    let tokenizer = own.unwrap_or_else(|| analysis.of_texts());
+    let of_queries = named("search_analyzer")?.or(usual);
+    let of_queries = of_queries.unwrap_or_else(|| tokenizer.clone());
     let of_phrases = named("search_quote_analyzer")?;
     if of_phrases.is_some_and(|of_phrases| of_phrases != of_queries) {
         let problem = "can only be that of [search_analyzer]: phrases are cut as other texts are";

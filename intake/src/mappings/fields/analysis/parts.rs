@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::analyzers::stop_words;
-use super::patterns::{ascii_pattern, words_between};
+use super::patterns::{ascii_pattern, words_between, words_between_chars};
+use super::words;
 use crate::mappings::error::{MappingError, Result};
 use crate::mappings::options::flag_of;
 use crate::mappings::settings::{self, Settings};
@@ -122,7 +123,7 @@ pub(super) fn list_of(given: Option<&Value>) -> Vec<String> {
 }
 
 /// Finds a part: by its name among those of the index or the built-in ones, or defined in its place.
-fn found<'p>(
+pub(super) fn found<'p>(
     parts: &'p Parts,
     kind: &str,
     given: &'p Value,
@@ -149,24 +150,24 @@ fn found<'p>(
 }
 
 /// Options of a part.
-struct PartOptions<'p> {
-    own: Option<&'p Map<String, Value>>,
-    what: String,
+pub(super) struct PartOptions<'p> {
+    pub(super) own: Option<&'p Map<String, Value>>,
+    pub(super) what: String,
 }
 
 impl PartOptions<'_> {
-    fn only(&self, allowed: &[&str]) -> Result<()> {
+    pub(super) fn only(&self, allowed: &[&str]) -> Result<()> {
         match self.own {
             None => Ok(()),
             Some(own) => only(own, &self.what, allowed),
         }
     }
 
-    fn get(&self, key: &str) -> Option<&Value> {
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
         self.own?.get(key).filter(|value| !value.is_null())
     }
 
-    fn number(&self, key: &str, default: u64) -> Result<u64> {
+    pub(super) fn number(&self, key: &str, default: u64) -> Result<u64> {
         let Some(value) = self.get(key) else {
             return Ok(default);
         };
@@ -177,18 +178,18 @@ impl PartOptions<'_> {
         number.ok_or_else(|| self.wrong(key, &format!("is a number, and not [{value}]")))
     }
 
-    fn flag(&self, key: &str) -> Result<bool> {
+    pub(super) fn flag(&self, key: &str) -> Result<bool> {
         self.get(key).map_or(Ok(false), |value| {
             flag_of(value)
                 .ok_or_else(|| self.wrong(key, &format!("is true or false, and not [{value}]")))
         })
     }
 
-    fn text(&self, key: &str) -> Option<&str> {
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_str()
     }
 
-    fn wrong(&self, key: &str, problem: &str) -> MappingError {
+    pub(super) fn wrong(&self, key: &str, problem: &str) -> MappingError {
         MappingError::illegal(format!("[{key}] of {} {problem}", self.what))
     }
 
@@ -245,14 +246,56 @@ pub(super) fn resolve_cut(
             options.only(&["pattern", "flags", "group"])?;
             json!({"type": "regex", "pattern": pattern(&options)?})
         }
-        other => {
-            return Err(MappingError::illegal(format!(
-                "the tokenizer [{other}] of {what} is not supported: there are standard, whitespace, keyword, letter, \
-                 lowercase, ngram, edge_ngram and pattern"
-            )));
-        }
+        other => match more_cuts(other, &options)? {
+            Some(cut) => cut,
+            None => {
+                return Err(MappingError::illegal(format!(
+                    "the tokenizer [{other}] of {what} is not supported: there are standard, whitespace, keyword, letter, \
+                 lowercase, ngram, edge_ngram, path_hierarchy, char_group, simple_pattern and pattern"
+                )));
+            }
+        },
     };
     Ok((cut, None))
+}
+
+/// Returns the `type` and options of a tokenizer of further kinds; `None` for other kinds.
+fn more_cuts(kind: &str, options: &PartOptions<'_>) -> Result<Option<Value>> {
+    Ok(Some(match kind {
+        "path_hierarchy" | "PathHierarchy" => {
+            options.only(&["delimiter", "replacement", "buffer_size", "reverse", "skip"])?;
+            let delimiter = options.text("delimiter").unwrap_or("/");
+            json!({
+                "type": "path_hierarchy", "delimiter": delimiter,
+                "replacement": options.text("replacement").unwrap_or(delimiter),
+                "skip": options.number("skip", 0)?, "reverse": options.flag("reverse")?,
+            })
+        }
+        "char_group" => {
+            options.only(&["tokenize_on_chars", "max_token_length"])?;
+            json!({"type": "regex", "pattern": words_between_chars(&list_of(options.get("tokenize_on_chars"))).ok_or_else(|| {
+                options.wrong("tokenize_on_chars", "is a list of characters, or of whitespace, letter, digit, punctuation and symbol")
+            })?})
+        }
+        "simple_pattern" | "simple_pattern_split" => {
+            options.only(&["pattern"])?;
+            let pattern = options.text("pattern").unwrap_or_default();
+            let words = match kind.ends_with("split") {
+                true => words_between(pattern),
+                // What Lucene's patterns have of their own.
+                false => Some(pattern.to_owned())
+                    .filter(|pattern| !pattern.contains(['&', '~', '<', '@', '#', '"', '\\'])),
+            };
+            let words = words.ok_or_else(|| {
+                options.wrong(
+                    "pattern",
+                    &format!("is [{pattern}], which is not supported here"),
+                )
+            })?;
+            json!({"type": "regex", "pattern": words})
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// Returns the pattern of words that a tokenizer makes.
@@ -296,10 +339,10 @@ pub(super) fn resolve_filter(parts: &Parts, what: &str, given: &Value) -> Result
         }
         "asciifolding" => {
             options.only(&["preserve_original"])?;
-            if options.flag("preserve_original")? {
-                return Err(options.wrong("preserve_original", "can only be false here"));
+            match options.flag("preserve_original")? {
+                true => "folded_beside".into(),
+                false => "ascii_folding".into(),
             }
-            "ascii_folding".into()
         }
         "unique" => {
             options.only(&["only_on_same_position"])?;
@@ -329,12 +372,16 @@ pub(super) fn resolve_filter(parts: &Parts, what: &str, given: &Value) -> Result
         "edge_ngram" | "edgeNGram" => {
             grams("edge_ngram", &options, if own.is_some() { 2 } else { 1 })?
         }
-        other => {
-            return Err(MappingError::illegal(format!(
-                "the filter [{other}] of {what} is not supported: there are lowercase, asciifolding, trim, unique, stop, \
-                 length, ngram, edge_ngram, stemmer, snowball and porter_stem"
-            )));
-        }
+        other => match words::resolve(other, &options)? {
+            Some(filter) => filter,
+            None => {
+                return Err(MappingError::illegal(format!(
+                    "the filter [{other}] of {what} is not supported: there are lowercase, asciifolding, trim, unique, \
+                     stop, keep, length, limit, truncate, reverse, uppercase, elision, apostrophe, pattern_replace, remove_duplicates, ngram, edge_ngram, shingle, synonym, synonym_graph, \
+                     word_delimiter_graph, stemmer, snowball and porter_stem"
+                )));
+            }
+        },
     }))
 }
 

@@ -51,6 +51,28 @@ pub(super) fn words_between(pattern: &str) -> Option<String> {
     }
 }
 
+/// Returns the pattern of what stands between characters, or kinds of characters; `None` if one is neither.
+pub(super) fn words_between_chars(characters: &[String]) -> Option<String> {
+    let classes = characters.iter().map(|given| {
+        Some(match given.as_str() {
+            "whitespace" => "\\s".to_owned(),
+            "letter" => "\\p{L}".to_owned(),
+            "digit" => "\\p{Nd}".to_owned(),
+            "punctuation" => "\\p{P}".to_owned(),
+            "symbol" => "\\p{S}".to_owned(),
+            "\\n" => "\\n".to_owned(),
+            "\\t" => "\\t".to_owned(),
+            one => {
+                let mut characters = one.chars();
+                let first = characters.next()?;
+                characters.next().is_none().then(|| escaped(first))?
+            }
+        })
+    });
+    let classes: String = classes.collect::<Option<_>>()?;
+    (!classes.is_empty()).then(|| format!("[^{classes}]+"))
+}
+
 /// Returns a character as it stands in a class.
 fn escaped(character: char) -> String {
     match "\\^-[]&~".contains(character) {
@@ -81,6 +103,24 @@ fn inside(inner: &str) -> Option<String> {
     (!written.is_empty()).then_some(written)
 }
 
+/// Java's classes of ASCII, and their characters.
+const POSIX: [(&str, &str); 7] = [
+    ("{Lower}", "a-z"),
+    ("{Upper}", "A-Z"),
+    ("{Alpha}", "a-zA-Z"),
+    ("{Digit}", "0-9"),
+    ("{Alnum}", "a-zA-Z0-9"),
+    ("{Punct}", "!-/:-@\\[-`{-~"),
+    ("{Space}", " \\t\\n\\x0B\\x0C\\r"),
+];
+
+/// Returns the characters of a class of Java whose name begins a text, and the rest of the text.
+fn posix(text: &str) -> Option<(&'static str, &str)> {
+    POSIX
+        .iter()
+        .find_map(|(name, class)| Some((*class, text.strip_prefix(name)?)))
+}
+
 /// Returns a pattern with classes of ASCII; `None` for one with a class that cannot be written so.
 pub(super) fn ascii_pattern(pattern: &str) -> Option<String> {
     let mut written = String::new();
@@ -90,6 +130,16 @@ pub(super) fn ascii_pattern(pattern: &str) -> Option<String> {
         match character {
             '\\' => {
                 let next = characters.next()?;
+                if next == 'p'
+                    && let Some((class, rest)) = posix(characters.as_str())
+                {
+                    characters = rest.chars();
+                    match is_in_class {
+                        true => written.push_str(class),
+                        false => written.push_str(&format!("[{class}]")),
+                    }
+                    continue;
+                }
                 let lower = next.to_ascii_lowercase();
                 match (class_of(next), class_of(lower)) {
                     (Some(class), _) if is_in_class => written.push_str(class),
@@ -143,6 +193,16 @@ mod tests {
             ascii_pattern("\\w+@[\\w.]+").unwrap(),
             "[0-9A-Za-z_]+@[0-9A-Za-z_.]+"
         );
+        assert_eq!(
+            ascii_pattern("\\p{Lower}+[\\p{Upper}x]").unwrap(),
+            "[a-z]+[A-Zx]"
+        );
+        let between = |characters: &[&str]| {
+            let characters: Vec<String> = characters.iter().map(|one| (*one).to_owned()).collect();
+            words_between_chars(&characters)
+        };
+        assert_eq!(between(&["whitespace", "-", "\n"]).unwrap(), "[^\\s\\-\n]+");
+        assert_eq!(between(&["ab"]), None);
         assert_eq!(ascii_pattern("[\\W]"), None);
     }
 }

@@ -10,7 +10,7 @@ use tantivy::tokenizer::{Token, TokenFilter, TokenStream, Tokenizer};
 
 /// Filter for lowercase tokens.
 #[derive(Clone, Copy)]
-pub(super) struct EnglishStemmer;
+pub(in crate::tokenizers) struct EnglishStemmer;
 
 impl TokenFilter for EnglishStemmer {
     type Tokenizer<T: Tokenizer> = StemmedTokenizer<T>;
@@ -21,7 +21,7 @@ impl TokenFilter for EnglishStemmer {
 }
 
 #[derive(Clone)]
-pub(super) struct StemmedTokenizer<T>(T);
+pub(in crate::tokenizers) struct StemmedTokenizer<T>(T);
 
 impl<T: Tokenizer> Tokenizer for StemmedTokenizer<T> {
     type TokenStream<'a> = StemmedTokens<T::TokenStream<'a>>;
@@ -34,7 +34,7 @@ impl<T: Tokenizer> Tokenizer for StemmedTokenizer<T> {
     }
 }
 
-pub(super) struct StemmedTokens<T> {
+pub(in crate::tokenizers) struct StemmedTokens<T> {
     tokens: T,
     stemmer: frostem::Stemmer,
 }
