@@ -58,6 +58,8 @@ impl Doubtful {
         }
         let config: IndexConfig = serde_json::from_value(index.config.clone()).ok()?;
         let mapper = DocMapper::new(&config).ok()?;
+        // Only indexes of Elasticsearch's clients have its errors.
+        (mapper.id_field() == Some("_id")).then_some(())?;
         let is_open = |name: &str| {
             let field = mapper.resolve(name);
             field.is_some_and(|field| matches!(field.kind, canter_doc_mapper::FieldKind::Json(_)))
