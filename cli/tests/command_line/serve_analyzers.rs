@@ -548,28 +548,3 @@ fn texts_without_a_mapping_are_what_the_mapping_says() {
     let answer = put(&server, "/open/_mapping", &json!({"date_detection": true}));
     assert_eq!(answer.status, 400, "{}", answer.text);
 }
-
-#[test]
-fn what_no_document_has_neither_sorts_nor_adds_up() {
-    let (_folder, server) = start(&json!({}), &json!({}), &[json!({"word": "abc", "n": 1})]);
-    let refused = |body: &Value, part: &str| {
-        let answer = send(&server, "POST", "/things/_search", body);
-        assert_eq!(answer.status, 400, "{body}: {}", answer.text);
-        assert!(answer.text.contains(part), "{body}: {}", answer.text);
-    };
-    refused(
-        &json!({"sort": ["nope"]}),
-        "No mapping found for [nope] in order to sort on",
-    );
-    for kind in ["avg", "sum", "stats"] {
-        refused(&json!({"aggs": {"a": {kind: {"field": "word"}}}}), "[word]");
-    }
-    for taken in [
-        json!({"sort": [{"nope": {"order": "asc", "unmapped_type": "long"}}]}),
-        json!({"sort": ["n"], "aggs": {"a": {"avg": {"field": "n"}}, "b": {"avg": {"field": "nope"}}}}),
-        json!({"query": {"match": {"word": "x"}}, "sort": ["nope"]}),
-    ] {
-        let answer = send(&server, "POST", "/things/_search", &taken);
-        assert_eq!(answer.status, 200, "{taken}: {}", answer.text);
-    }
-}

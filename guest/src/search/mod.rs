@@ -9,7 +9,6 @@
 //!
 //! It is independent of HTTP and of the form of a request.
 
-mod absent;
 mod alike;
 mod background;
 mod divided;

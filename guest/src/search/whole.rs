@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::absent::Doubtful;
 use super::alike::with_typical_words;
 use super::background::backgrounds;
 use super::errors::shown;
@@ -52,7 +51,6 @@ pub(super) async fn carry_out(
         resolved,
         facts,
     } = plan;
-    let doubtful = Doubtful::of(question, &search);
     let leaf = search.leaf(question, &resolved);
     let sources = sources_of(search.splits);
     let mut opened = BTreeMap::new();
@@ -69,11 +67,6 @@ pub(super) async fn carry_out(
     let aggregations = merged.take_aggregations();
     let found = (merged.result.num_hits, aggregations.as_ref());
     let backgrounds = backgrounds(question, found, &facts, indexes, exchange).await?;
-    let answer = root
-        .answer(merged, aggregations, &backgrounds, &mut opened)
-        .await?;
-    if let Some(doubtful) = doubtful {
-        doubtful.check(&answer, exchange).await?;
-    }
-    Ok(answer)
+    root.answer(merged, aggregations, &backgrounds, &mut opened)
+        .await
 }
