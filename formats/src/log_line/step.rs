@@ -356,14 +356,8 @@ fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
         return;
     }
     if let Some((level, id)) = level_and_id(word) {
-        found.set(
-            Field::Level,
-            inside.start + level.start..inside.start + level.end,
-        );
-        found.set(
-            Field::ProcessId,
-            inside.start + id.start..inside.start + id.end,
-        );
+        set(found, Field::Level, level);
+        set(found, Field::ProcessId, id);
         return;
     }
     match named_level(word) {
@@ -378,14 +372,8 @@ fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
                 .is_some_and(|name| name.ends_with(b" thread"));
             if let Some(named) = word.get(name.clone()).filter(|named| named.ends_with(b"]")) {
                 let (tag, id) = tagged(named);
-                found.set(
-                    Field::Logger,
-                    inside.start + tag.start..inside.start + tag.end,
-                );
-                found.set(
-                    Field::ProcessId,
-                    inside.start + id.start..inside.start + id.end,
-                );
+                set(found, Field::Logger, tag);
+                set(found, Field::ProcessId, id);
                 return;
             }
             let field = match is_thread {

@@ -88,29 +88,6 @@ impl Aggregations {
 }
 
 impl Aggregations {
-    /// Returns the names of the outermost aggregations that need numbers or dates, each with its field.
-    pub fn of_numbers(&self) -> Vec<(String, String)> {
-        let of = |aggregation: &Aggregation| {
-            let source = match &aggregation.kind {
-                Kind::Histogram(histogram) => &histogram.source,
-                Kind::Metric(metric) => match &metric.what {
-                    MetricOf::ValueCount
-                    | MetricOf::Cardinality
-                    | MetricOf::TopHits(_)
-                    | MetricOf::TopMetrics(_)
-                    | MetricOf::Rate(_)
-                    | MetricOf::GeoBounds { .. }
-                    | MetricOf::GeoCentroid
-                    | MetricOf::StringStats { .. } => return None,
-                    _ => &metric.source,
-                },
-                _ => return None,
-            };
-            Some((aggregation.name.clone(), source.field.clone()))
-        };
-        self.list.iter().filter_map(of).collect()
-    }
-
     /// Returns the untyped fields whose values are keys of a `composite`. [`Self::answer`] writes
     /// their dates so that they differ from numbers.
     pub fn untyped_keys(&self, mapper: &DocMapper) -> Vec<String> {

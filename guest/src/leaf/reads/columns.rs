@@ -1,7 +1,6 @@
 //! The columns of splits, mapped or not, and their sizes.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 
 use canter_doc_mapper::DYNAMIC_FIELD;
 use tantivy::SegmentReader;
@@ -26,21 +25,7 @@ pub(in crate::leaf) fn column_len(segment: &SegmentReader, field: &str) -> Optio
 ///
 /// # Errors
 /// If a split cannot be opened.
-pub(crate) fn list_columns(
-    index: SearchedIndex,
-    splits: Vec<HeadSource>,
-    exchange: &Exchange,
-) -> Listed<'_> {
-    // Compiled once for all callers.
-    Box::pin(columns_of_splits(index, splits, exchange))
-}
-
-/// Columns of splits to be listed.
-type Listed<'a> = Pin<
-    Box<dyn Future<Output = Result<BTreeMap<String, Vec<ColumnType>>, SearchError>> + Send + 'a>,
->;
-
-async fn columns_of_splits(
+pub(crate) async fn list_columns(
     index: SearchedIndex,
     splits: Vec<HeadSource>,
     exchange: &Exchange,

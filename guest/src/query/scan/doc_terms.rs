@@ -31,40 +31,35 @@ impl DocTerms {
 
     /// Replaces the list by the terms of a document.
     pub(crate) fn read(&mut self, mapper: &DocMapper, field: &ScannedField, doc: &StoredDoc<'_>) {
-        let Self {
-            analyzer,
-            bytes,
-            terms,
-            has_value,
-        } = self;
-        bytes.clear();
-        terms.clear();
-        mapper.for_each_term(field, doc, analyzer.as_mut(), &mut |term, position| {
-            let start = bytes.len();
-            bytes.extend_from_slice(term);
-            terms.push((start..bytes.len(), position));
-        });
-        *has_value = mapper.has_value(field, doc);
+        self.replace(|analyzer, add| mapper.for_each_term(field, doc, analyzer, add));
+        self.has_value = mapper.has_value(field, doc);
     }
 
     /// Replaces the list by the words of a text.
     pub(super) fn read_text(&mut self, text: &str) {
-        let Self {
-            analyzer,
-            bytes,
-            terms,
-            has_value,
-        } = self;
+        self.replace(|analyzer, add| {
+            let Some(analyzer) = analyzer else {
+                return;
+            };
+            analyzer.token_stream(text).process(&mut |token| {
+                let position = u32::try_from(token.position).unwrap_or(u32::MAX);
+                add(token.text.as_bytes(), position);
+            });
+        });
+        self.has_value = true;
+    }
+
+    /// Replaces the list by the terms that `fill` passes on.
+    fn replace(
+        &mut self,
+        fill: impl FnOnce(Option<&mut TextAnalyzer>, &mut dyn FnMut(&[u8], u32)),
+    ) {
+        let (bytes, terms) = (&mut self.bytes, &mut self.terms);
         bytes.clear();
         terms.clear();
-        *has_value = true;
-        let Some(analyzer) = analyzer else {
-            return;
-        };
-        analyzer.token_stream(text).process(&mut |token| {
+        fill(self.analyzer.as_mut(), &mut |term, position| {
             let start = bytes.len();
-            bytes.extend_from_slice(token.text.as_bytes());
-            let position = u32::try_from(token.position).unwrap_or(u32::MAX);
+            bytes.extend_from_slice(term);
             terms.push((start..bytes.len(), position));
         });
     }
