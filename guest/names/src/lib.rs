@@ -11,6 +11,9 @@ mod mend;
 mod pattern;
 mod zone;
 
+/// Version of Elasticsearch's API that is spoken, as clients are told.
+pub const ELASTIC_VERSION: &str = "8.17.0";
+
 pub use api::Api;
 pub use filter_path::FilterPath;
 pub use json::{JsonError, read_json};

@@ -91,7 +91,6 @@ def test_a_pattern_may_have_to_stand_for_an_index(client):
     assert error.value.error == "index_not_found_exception"
 
 
-@pytest.mark.xfail(strict=True, reason="no node has an address, and a client that asks for nodes has none then")
 def test_a_client_that_asks_for_nodes_has_one(url, docs):
     with elasticsearch.Elasticsearch(url, sniff_on_start=True) as client:
         assert client.count(index="logs")["count"] == len(docs)

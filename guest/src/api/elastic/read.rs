@@ -459,6 +459,14 @@ impl Reader<'_> {
         self.params.count("max_concurrent_searches")?;
         // Each search reads them, too.
         self.params.flag("typed_keys")?;
+        for of_each in [
+            "_source",
+            "_source_includes",
+            "_source_excludes",
+            "extra_filters",
+        ] {
+            self.params.text(of_each);
+        }
         let total_is_number = self.params.flag("rest_total_hits_as_int")?.unwrap_or(false);
         Ok(ElasticCall::Many {
             searches: read_many(self.request, index, &self.params, self.settings)?,

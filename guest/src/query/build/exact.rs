@@ -398,12 +398,6 @@ fn date_end(
     let read = |round_up: bool| resolve_date(text, format, zone, 0, round_up);
     let in_full = || {
         let ns = read(!at_start)?;
-        let date = DateTime::from_timestamp_nanos(ns);
-        let cut = date.truncate(precision);
-        if at_start && format.is_some() && cut < date {
-            // A value of the field precedes the given time if it is equal to the truncated time or earlier.
-            return Ok((full_date(cut.into_timestamp_nanos())?, !end.is_included));
-        }
         let next = ns.checked_add(1).map(DateTime::from_timestamp_nanos);
         match next {
             // Bounds are truncated, too.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Reader;
 use super::params::{Params, wrong};
-use super::settings::min_should;
+use super::settings::{effective, min_should};
 use crate::SearchError;
 use crate::query::tree::{BoolNode, Factor, Fused, Leaf, Nearest, QueryNode, Role};
 
@@ -60,8 +60,7 @@ impl Reader<'_> {
         let boost = params.boost()?;
         params.finish()?;
         Ok(QueryNode::Bool(BoolNode {
-            // Without a clause everything matches, however many must match.
-            min_should: min_should.filter(|_| !clauses.is_empty()),
+            min_should: effective(min_should, &clauses),
             clauses,
         })
         .boosted(boost))

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Reader;
 use super::params::{Params, wrong};
 use super::regexp::check_len;
-use super::settings::{edits, min_should, needs_all, rewrite, weighed};
+use super::settings::{edits, effective, min_should, needs_all, rewrite, weighed};
 use crate::SearchError;
 use crate::query::grammar::{Dialect, KqlOptions, WordForm, parse_in_form, parse_kql};
 use crate::query::tree::{
@@ -93,7 +93,7 @@ impl Reader<'_> {
         if let (QueryNode::Bool(node), Some(_)) = (&mut node, &min_should)
             && node.clauses.iter().any(|(role, _)| *role == Role::Should)
         {
-            node.min_should = min_should;
+            node.min_should = effective(min_should, &node.clauses);
         }
         Ok(node.boosted(boost))
     }

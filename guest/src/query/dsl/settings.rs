@@ -2,7 +2,7 @@
 
 use super::params::{Params, wrong};
 use crate::SearchError;
-use crate::query::tree::{AUTO, Edits, Factor, Fuzziness, MinShould, Share};
+use crate::query::tree::{AUTO, Edits, Factor, Fuzziness, MinShould, QueryNode, Role, Share};
 
 /// Parses a number of clauses or characters with at most 32 bits, so that its validity does not depend on the platform.
 fn number(text: &str) -> Option<usize> {
@@ -33,6 +33,21 @@ pub(super) fn min_should(params: &mut Params<'_>) -> Result<Option<MinShould>, S
             "this must be a number, a percentage, or numbers of clauses with these, such as 2<75%",
         )),
     }
+}
+
+/// Returns the number of clauses that must match, unless it is the default. A number of zero or less counts only beside
+/// clauses that must match: where there are none, one of the optional clauses must, as in Lucene.
+pub(super) fn effective(
+    min_should: Option<MinShould>,
+    clauses: &[(Role, QueryNode)],
+) -> Option<MinShould> {
+    let num = |wanted: Role| clauses.iter().filter(|(role, _)| *role == wanted).count();
+    let num_should = num(Role::Should);
+    let needs_others = num(Role::Must) + num(Role::Filter) > 0;
+    // Without a clause everything matches, however many must match.
+    min_should.filter(|rule| {
+        !clauses.is_empty() && (needs_others || num_should == 0 || rule.of(num_should) > 0)
+    })
 }
 
 /// Takes whether all words must match: `operator: and`.

@@ -7,7 +7,7 @@
 
 use super::Reader;
 use super::params::{Params, wrong};
-use super::settings::{min_should, needs_all, weighed};
+use super::settings::{effective, min_should, needs_all, weighed};
 use crate::ErrorKind;
 use crate::SearchError;
 use crate::query::grammar::Cursor;
@@ -82,7 +82,7 @@ impl Reader<'_> {
         if let (QueryNode::Bool(node), Some(_)) = (&mut node, &min_should)
             && node.clauses.iter().any(|(role, _)| *role == Role::Should)
         {
-            node.min_should = min_should;
+            node.min_should = effective(min_should, &node.clauses);
         }
         Ok(node.boosted(boost))
     }

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::asked::Asked;
 use super::figures::{Figures, figures, sum};
+use super::nodes::nodes;
 use super::table::{Form, Table, text};
 use super::tables::{NODE, list, table, templates_table};
 use crate::http::{Api, Refuse};
@@ -196,6 +197,7 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
             json!({"acknowledged": true, "shards_acknowledged": true})
         }
         Asked::WhoAsks => who_asks(asking.is_gated),
+        Asked::Nodes => nodes(asking.parts),
         of_cluster => about_cluster(of_cluster),
     };
     let answer = match &params.filter_path {

@@ -16,6 +16,7 @@ pub(super) enum Asked {
     ClusterState(String, String),
     ClusterStats,
     NodesStats,
+    Nodes,
     Tasks,
     PendingTasks,
     Xpack,
@@ -91,6 +92,8 @@ impl Asked {
             ["_cluster", "stats"] | ["_cluster", "stats", "nodes", _] => Self::ClusterStats,
             ["_cluster", "pending_tasks"] => Self::PendingTasks,
             ["_nodes", "stats", ..] | ["_nodes", _, "stats", ..] => Self::NodesStats,
+            ["_nodes"] | ["_nodes", "http" | "_all" | "_local"] => Self::Nodes,
+            ["_nodes", "_all" | "_local", "http"] => Self::Nodes,
             ["_tasks"] => Self::Tasks,
             ["_xpack"] => Self::Xpack,
             ["_security", "_authenticate"] => Self::WhoAsks,
@@ -169,6 +172,7 @@ mod tests {
         };
         check(Method::GET, "/_ingest/pipeline", Some(Asked::Nothing));
         check(Method::GET, "/api/v1/_elastic/_tasks", Some(Asked::Tasks));
+        check(Method::GET, "/_nodes/http", Some(Asked::Nodes));
         let table = Asked::Table("shards".to_owned(), "lo*".to_owned());
         check(Method::GET, "/_cat/shards/lo*", Some(table));
         check(Method::GET, "/_segments", Some(Asked::Segments(all())));
@@ -192,7 +196,6 @@ mod tests {
             "/_cat/count/logs",
             "/_cluster/health",
             "/logs",
-            "/_nodes/http",
         ] {
             check(Method::GET, path, None);
         }

@@ -12,6 +12,7 @@
 mod answers;
 mod asked;
 mod figures;
+mod nodes;
 mod table;
 mod tables;
 

@@ -1,6 +1,6 @@
 //! Answers to the first requests of Elasticsearch's clients, about the cluster.
 
-use canter_names::{MayBeAbsent, listed_names};
+use canter_names::{ELASTIC_VERSION, MayBeAbsent, listed_names};
 use canter_protocol::HttpResponse;
 use serde_json::{Map, Value, json};
 
@@ -10,9 +10,6 @@ use crate::api::elastic::given::names::ALL;
 use crate::api::elastic::given::params::{Common, UrlParams};
 use crate::api::settings::ApiSettings;
 use crate::root::{put, to_json};
-
-/// The implemented version of the API, not of this program.
-const VERSION: &str = "8.17.0";
 
 /// The name of the cluster, which is a fiction for clients.
 pub(in crate::api::elastic) const CLUSTER: &str = "canter";
@@ -46,7 +43,7 @@ pub(in crate::api::elastic) const SETTINGS: Fixed = Fixed {
 fn info() -> String {
     format!(
         "{{\"name\":\"{CLUSTER}\",\"cluster_name\":\"{CLUSTER}\",\"cluster_uuid\":\"{CLUSTER}\",\"version\":{{\
-         \"number\":\"{VERSION}\",\"build_flavor\":\"default\",\"build_type\":\"canter\",\"build_hash\":\"{}\",\
+         \"number\":\"{ELASTIC_VERSION}\",\"build_flavor\":\"default\",\"build_type\":\"canter\",\"build_hash\":\"{}\",\
          \"build_date\":\"1970-01-01T00:00:00Z\",\"build_snapshot\":false,\"lucene_version\":\"9.12.0\",\
          \"minimum_wire_compatibility_version\":\"7.17.0\",\"minimum_index_compatibility_version\":\"7.0.0\"}},\
          \"tagline\":\"You Know, for Search\"}}",

@@ -1,5 +1,6 @@
 //! `_cat/indices` and `_cat/health`: tables, as JSON or for people.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use canter_names::matches_pattern;
@@ -181,22 +182,38 @@ impl Table {
         if self.is_json {
             let rows = rows.iter().map(|row| {
                 let cells = self.shown.iter();
-                let cells = cells
-                    .filter_map(|(place, title)| Some((title.clone(), row.get(*place)?.clone())));
+                let cells = cells.filter_map(|(place, title)| {
+                    let shown = self.shown_cell(row, *place).map(Value::from);
+                    Some((title.clone(), shown.or_else(|| row.get(*place).cloned())?))
+                });
                 Value::Object(cells.collect())
             });
             return elastic_response(200, &rows.collect());
         }
-        let mut lines: Vec<Vec<&str>> = Vec::new();
+        let mut lines: Vec<Vec<Cow<'_, str>>> = Vec::new();
         if self.has_header {
-            lines.push(self.shown.iter().map(|(_, title)| title.as_str()).collect());
+            let titles = self.shown.iter();
+            lines.push(titles.map(|(_, title)| title.as_str().into()).collect());
         }
         for row in &rows {
             let cells = self.shown.iter();
-            let cells = cells.map(|(place, _)| cell(row, *place).unwrap_or("-"));
+            let cells = cells.map(|(place, _)| self.shown_cell(row, *place).unwrap_or("-".into()));
             lines.push(cells.collect());
         }
         text(aligned(&lines))
+    }
+
+    /// Returns a cell as people read it: a size in the largest unit of which it has at least one, unless the request
+    /// names a unit.
+    fn shown_cell<'r>(&self, row: &'r [Value], place: usize) -> Option<Cow<'r, str>> {
+        let cell = cell(row, place)?;
+        let column = self.columns.get(place)?;
+        let is_size = names_of(column).any(|name| name.ends_with(".size"));
+        let bytes = cell.strip_suffix('b').filter(|_| is_size);
+        Some(match bytes.and_then(|bytes| bytes.parse().ok()) {
+            Some(bytes) => readable(bytes).into(),
+            None => cell.into(),
+        })
     }
 
     fn row(&self, name: &str, file: &ManifestFile, settings: &ApiSettings) -> Row {
@@ -263,8 +280,26 @@ fn number(cell: Option<&str>) -> Option<u64> {
     cell?.trim_end_matches('b').parse().ok()
 }
 
+/// Returns a size with at most one decimal, such as `386.2kb` or `12b`. Further decimals are cut off, as in Elasticsearch.
+fn readable(bytes: u64) -> String {
+    let mut units = UNITS.iter().take(6);
+    let mut unit = units.next().copied().unwrap_or_default();
+    let mut tenths = u128::from(bytes) * 10;
+    for larger in units {
+        if tenths < 10_240 {
+            break;
+        }
+        tenths /= 1_024;
+        unit = larger;
+    }
+    match tenths % 10 {
+        0 => format!("{}{unit}", tenths / 10),
+        tenth => format!("{}.{tenth}{unit}", tenths / 10),
+    }
+}
+
 /// Returns lines with aligned cells.
-fn aligned(lines: &[Vec<&str>]) -> String {
+fn aligned(lines: &[Vec<Cow<'_, str>>]) -> String {
     let mut widths: Vec<usize> = Vec::new();
     for line in lines {
         widths.resize(line.len(), 0);
@@ -322,6 +357,25 @@ mod tests {
         });
         let table = Table::of_indices(&mut params(query)).unwrap();
         body(table.response(rows.collect()))
+    }
+
+    #[test]
+    fn sizes_are_shown_as_people_read_them() {
+        for (bytes, expected) in [
+            (0, "0b"),
+            (1_023, "1023b"),
+            (1_024, "1kb"),
+            (1_536, "1.5kb"),
+            (395_516, "386.2kb"),
+            (1_048_575, "1023.9kb"),
+            (2 << 30, "2gb"),
+            (u64::MAX, "16383.9pb"),
+        ] {
+            assert_eq!(readable(bytes), expected, "{bytes}");
+        }
+        let told = [("5b", Some((1, 2_048)))];
+        assert_eq!(shown("h=index,store.size", &told), "5b 2kb\n");
+        assert_eq!(shown("h=index,store.size&bytes=b", &told[..0]), "");
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl Body {
     }
 }
 
-/// Takes the query: from the body, or a query string from the URL.
+/// Takes the query: from the body, or a query string from the URL, which replaces it; with Quickwit's `extra_filters`.
 pub(in crate::api::elastic) fn query(
     body: &mut Body,
     params: &mut UrlParams,
@@ -119,12 +119,6 @@ pub(in crate::api::elastic) fn query(
         }
     }
     let query = match (of_body, text) {
-        (Some(_), Some(_)) => {
-            return Err(wrong(
-                "q",
-                "there is a query in the body: leave one of them out",
-            ));
-        }
         (_, None) if !query_string.is_empty() => {
             return Err(wrong(
                 "q",
@@ -132,7 +126,7 @@ pub(in crate::api::elastic) fn query(
             ));
         }
         (Some(query), None) => query,
-        (None, Some(text)) if is_kql(params)? => {
+        (_, Some(text)) if is_kql(params)? => {
             let mut kql = Map::new();
             for (name, value) in query_string {
                 if name != "default_field" {
@@ -143,16 +137,24 @@ pub(in crate::api::elastic) fn query(
             kql.insert("query".to_owned(), text.into());
             json!({ "kql": kql })
         }
-        (None, Some(text)) => {
+        (_, Some(text)) => {
             query_string.insert("query".to_owned(), text.into());
             json!({"query_string": query_string})
         }
         (None, None) => json!({"match_all": {}}),
     };
-    match query {
-        Value::Object(_) => Ok(query),
-        _ => Err(wrong("query", "this must be a JSON object")),
+    if !query.is_object() {
+        return Err(wrong("query", "this must be a JSON object"));
     }
+    let filters = params.names("extra_filters").unwrap_or_default();
+    if filters.is_empty() {
+        return Ok(query);
+    }
+    let filters = filters.iter();
+    let filters: Vec<Value> = filters
+        .map(|filter| json!({"query_string": {"query": filter}}))
+        .collect();
+    Ok(json!({"bool": {"must": [query], "filter": filters}}))
 }
 
 /// Takes the language of `q`; returns whether it is Kibana's.

@@ -71,7 +71,14 @@ fn read_composed(
     }
     let query = query(body, params)?;
     // It is in the body from here on.
-    for name in ["q", "df", "default_operator", "analyze_wildcard", "lenient"] {
+    for name in [
+        "q",
+        "df",
+        "default_operator",
+        "analyze_wildcard",
+        "lenient",
+        "extra_filters",
+    ] {
         params.take(name);
     }
     let query = boosted(body, query, &settings.indexes, common.ignores_unavailable)?;
