@@ -3,9 +3,11 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::header::{
+    ACCEPT, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue,
+};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -20,6 +22,7 @@ use serde_json::{Value, json};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+use url::form_urlencoded;
 
 use super::state::App;
 use crate::access::{Shut, caller_of, is_unbounded};
@@ -32,6 +35,9 @@ use crate::requests::{ChangeRequest, Problem, Stored, Written, may_be_stored, wr
 use crate::routes::{Change, CrossSite, Matched, document, matching};
 use crate::settings::CompatibleWith;
 use crate::writing::{self, Write};
+
+/// Parameter of whether an answer waits for what is asked for.
+const WAITS: &str = "wait_for_completion";
 
 /// Minimum size of compressed answers: a shorter one fits into one packet anyway.
 const MIN_COMPRESSED_BYTES: u16 = 1024;
@@ -109,6 +115,9 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     let is_counted = !matches!(parts.uri.path(), "/health/livez" | "/health/readyz");
     let api = Api::of(parts.uri.path());
     if let Some(matched) = matching(&parts.method, &parts.uri) {
+        if let Some(action) = in_background(&matched, &parts) {
+            return self::begin(&app, (matched, action), api, (parts, body)).await;
+        }
         return self::change(&app, &matched, api, &parts, body).await;
     }
     // The liveness check needs no token: it reads nothing and names nothing.
@@ -193,6 +202,7 @@ async fn searched(
         caller,
         aliases,
         root: app.root.as_ref(),
+        tasks: &app.tasks,
         indexes: &|| visible(app, caller),
         is_gated: app.gate.is_some(),
     };
@@ -266,6 +276,62 @@ fn readiness(failing: &[(String, FailingIndex)], caller: &Caller) -> Option<Vec<
     let failing: Vec<Value> = failing.collect();
     let body = json!({ "ready": true, "failing_upkeep": failing });
     (!failing.is_empty()).then(|| body.to_string().into_bytes())
+}
+
+/// Returns the name of a change that is to go on behind its answer: one of many documents, with
+/// `wait_for_completion=false`.
+fn in_background(matched: &Matched, parts: &Parts) -> Option<&'static str> {
+    let action = match matched.change()? {
+        Change::Documents(Write::DeleteByQuery(_)) => "indices:data/write/delete/byquery",
+        Change::Documents(Write::UpdateByQuery(_)) => "indices:data/write/update/byquery",
+        Change::Documents(Write::Reindex) => "indices:data/write/reindex",
+        _ => return None,
+    };
+    let query = parts.uri.query().unwrap_or_default();
+    let mut params = form_urlencoded::parse(query.as_bytes());
+    let is_asked = |(name, value): (_, _)| name == WAITS && value == "false";
+    params.any(is_asked).then_some(action)
+}
+
+/// Begins a change and answers with its task. Its body is read before, and who may not make it is refused.
+async fn begin(
+    app: &Arc<App>,
+    (matched, action): (Matched, &'static str),
+    api: Api,
+    (mut parts, body): (Parts, Body),
+) -> Response {
+    if let Some(gate) = &app.gate
+        && let Err(shut) = gate.holder_of(matched.rights(), &parts.headers).await
+    {
+        return shut.answer(api, &parts.headers);
+    }
+    let body = match app.bodies.read(&parts.headers, body).await {
+        Ok(body) => body,
+        Err(unread) => return app.bodies.answer_to(&unread, api),
+    };
+    parts.headers.remove(CONTENT_ENCODING);
+    parts.headers.remove(CONTENT_LENGTH);
+    let mut left = form_urlencoded::Serializer::new(String::new());
+    let query = parts.uri.query().unwrap_or_default();
+    let others = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != WAITS);
+    left.extend_pairs(others);
+    match format!("{}?{}", parts.uri.path(), left.finish()).parse() {
+        Ok(uri) => parts.uri = uri,
+        Err(_) => return api.refusal(StatusCode::BAD_REQUEST, "the URL cannot be read"),
+    }
+    let task = match app.tasks.begin(action) {
+        Ok(task) => task,
+        Err(problem) => return api.refusal_of(problem.status, problem.kind, &problem.reason),
+    };
+    let answer = json!({ "task": task.id() });
+    let app = Arc::clone(app);
+    tokio::spawn(async move {
+        let response = change(&app, &matched, api, &parts, Body::from(body.bytes)).await;
+        let status = response.status();
+        let body = to_bytes(response.into_body(), usize::MAX).await;
+        task.end(status, &body.unwrap_or_default());
+    });
+    api.answer(StatusCode::OK, &answer, false)
 }
 
 /// Adds or deletes documents, or indexes.

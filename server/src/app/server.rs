@@ -15,6 +15,7 @@ use crate::connections::{self, ConnectionLimits, Identity};
 use crate::error::ServerError;
 use crate::http::{AllowedHosts, Bodies};
 use crate::indexes::Root;
+use crate::requests::Tasks;
 use crate::settings::ServerSettings;
 
 /// A server of the search API.
@@ -51,6 +52,7 @@ impl Server {
             origins: settings.origins,
             compatible_with: settings.compatible_with,
             metrics: settings.metrics,
+            tasks: Tasks::default(),
             bodies: Bodies::new(bodies.max_bytes, bodies.timeout, bodies.max_held_bytes),
             line: Semaphore::new(settings.max_in_line.min(Semaphore::MAX_PERMITS)),
         });

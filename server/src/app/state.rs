@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use crate::access::Gate;
 use crate::http::{Bodies, Origins};
 use crate::indexes::{Root, Writers};
+use crate::requests::Tasks;
 use crate::settings::CompatibleWith;
 
 /// Shared state of all requests.
@@ -28,6 +29,7 @@ pub(super) struct App {
     pub(super) compatible_with: CompatibleWith,
     pub(super) metrics: Arc<Metrics>,
     pub(super) bodies: Bodies,
+    pub(super) tasks: Tasks,
     /// Permits for requests that run or wait for a guest.
     pub(super) line: Semaphore,
 }

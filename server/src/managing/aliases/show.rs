@@ -215,7 +215,7 @@ fn table(
     };
     let (is_help, has_header) = (flag(params.flag("help"))?, flag(params.flag("v"))?);
     let columns = match params.text("h") {
-        Some(list) => columns_of(&list)?,
+        Some(list) => shown_columns(&list),
         None => (0..COLUMNS.len()).collect(),
     };
     let sorted = params.text("s");
@@ -300,6 +300,24 @@ fn row(name: &str, index: &str, alias: &Alias) -> Row {
     ]
 }
 
+/// Returns the columns of a list of names and patterns, each once. Unknown names are ignored, as in Elasticsearch.
+fn shown_columns(list: &str) -> Vec<usize> {
+    let mut shown = Vec::new();
+    for pattern in list.split(',').map(str::trim) {
+        for (column, (name, short, _)) in COLUMNS.iter().enumerate() {
+            let is_meant = matches_pattern(pattern, name) || short.contains(&pattern);
+            if is_meant && !shown.contains(&column) {
+                shown.push(column);
+            }
+        }
+    }
+    shown
+}
+
+/// Returns the columns to sort by.
+///
+/// # Errors
+/// If there is none of a name.
 fn columns_of(list: &str) -> Result<Vec<usize>, Problem> {
     let column = |name: &str| {
         let mut all = COLUMNS.iter();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -19,13 +20,16 @@ use super::table::{Form, Table, text};
 use super::tables::{NODE, list, table, templates_table};
 use crate::http::{Api, Refuse};
 use crate::indexes::{Root, expand};
-use crate::requests::{Params, Problem};
+use crate::requests::{Params, Problem, Tasks};
+
+/// Time for which an answer waits for the end of a task.
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Name of the cluster, as the guest has it.
 const CLUSTER: &str = NODE;
 
 /// Parameters that have no effect on these answers.
-const WITHOUT_EFFECT: [&str; 44] = [
+const WITHOUT_EFFECT: [&str; 43] = [
     "accept_enterprise",
     "actions",
     "categories",
@@ -65,7 +69,6 @@ const WITHOUT_EFFECT: [&str; 44] = [
     "time",
     "types",
     "verbose",
-    "wait_for_completion",
     "wait_for_metadata_version",
     "wait_for_timeout",
     "with_limited_by",
@@ -80,6 +83,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) limits: &'a Limits,
     pub(crate) caller: &'a Caller,
     pub(crate) aliases: &'a Aliases,
+    pub(crate) tasks: &'a Tasks,
     /// Where templates are, if anywhere.
     pub(crate) root: Option<&'a Arc<Root>>,
     /// The indexes that the caller may know of.
@@ -153,6 +157,9 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
         .map_err(Problem::illegal)?;
     params.flag("allow_no_indices").map_err(Problem::illegal)?;
     let bytes = params.text("bytes");
+    let waits = params
+        .flag("wait_for_completion")
+        .map_err(Problem::illegal)?;
     params.finish().map_err(Problem::illegal)?;
     let named = |names: &str| asking.named(names, ignores_missing == Some(true));
     let answer = match asked {
@@ -198,6 +205,13 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
         }
         Asked::WhoAsks => who_asks(asking.is_gated),
         Asked::Nodes => nodes(asking.parts),
+        Asked::Task(id) => {
+            let task = asking.tasks.named(id)?;
+            if waits == Some(true) {
+                task.wait(MAX_WAIT).await;
+            }
+            task.shown()
+        }
         of_cluster => about_cluster(of_cluster),
     };
     let answer = match &params.filter_path {

@@ -18,6 +18,8 @@ pub(super) enum Asked {
     NodesStats,
     Nodes,
     Tasks,
+    /// A task by its id.
+    Task(String),
     PendingTasks,
     Xpack,
     /// The version of this program, as in Quickwit's API.
@@ -80,9 +82,7 @@ impl Asked {
             ["_remote", "info"] => Self::Nothing,
             ["_ingest", "pipeline", id] => Self::Missing(format!("pipeline [{id}] is missing")),
             ["_ilm", "policy", id] => Self::Missing(format!("Lifecycle policy not found: {id}")),
-            ["_tasks", id] => Self::Missing(format!(
-                "task [{id}] isn't running and hasn't stored its results"
-            )),
+            ["_tasks", id] => Self::Task(id.to_owned()),
             ["_ilm", "status"] => Self::IlmStatus,
             ["_cluster", "state"] => Self::ClusterState(ALL.to_owned(), ALL.to_owned()),
             ["_cluster", "state", parts] => Self::ClusterState(parts.to_owned(), ALL.to_owned()),

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::{Response as HttpResponse, StatusCode};
 use axum::response::Response;
+use canter_names::matches_pattern;
 use serde_json::Value;
 use url::form_urlencoded;
 
@@ -56,7 +57,7 @@ impl Table {
     /// Writes the table.
     ///
     /// # Errors
-    /// If a column has another name.
+    /// If a column to sort by has another name.
     pub(super) fn write(mut self, form: &Form, api: Api) -> Result<Response, Problem> {
         if form.is_help {
             let names = self.columns.iter();
@@ -64,7 +65,7 @@ impl Table {
             return Ok(text(lines));
         }
         let shown = match &form.shown {
-            Some(list) => self.columns_of(list)?,
+            Some(list) => self.shown_columns(list),
             None => (0..self.columns.len()).collect(),
         };
         for key in form.sorted.as_deref().unwrap_or_default().rsplit(',') {
@@ -94,6 +95,19 @@ impl Table {
         Ok(text(lines_of(
             &header.into_iter().chain(rows).collect::<Vec<_>>(),
         )))
+    }
+
+    /// Returns the columns of a list of names and patterns, each once. Unknown names are ignored, as in Elasticsearch.
+    fn shown_columns(&self, list: &str) -> Vec<usize> {
+        let mut shown = Vec::new();
+        for pattern in list.split(',').map(str::trim) {
+            for (column, name) in self.columns.iter().enumerate() {
+                if matches_pattern(pattern, name) && !shown.contains(&column) {
+                    shown.push(column);
+                }
+            }
+        }
+        shown
     }
 
     fn columns_of(&self, list: &str) -> Result<Vec<usize>, Problem> {
