@@ -7,13 +7,13 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
 use canter_access::matches_any;
-use canter_index_builder::{Aliases, unix_time_ms};
+use canter_index_builder::{Aliases, Templates, unix_time_ms};
 use canter_names::{MayBeAbsent, listed_names};
 use canter_runtime::{Caller, Limits, Searcher};
 use serde_json::{Map, Value, json};
 
-use super::asked::Asked;
-use super::figures::{Figures, figures, sum};
+use super::asked::{Absent, Asked};
+use super::figures::{Figures, asked_of_guest, figures, sum};
 use super::table::{Form, Table, text};
 use super::tables::{NODE, list, table, templates_table};
 use crate::http::{Api, Refuse};
@@ -23,8 +23,29 @@ use crate::requests::{Params, Problem};
 /// Name of the cluster, as the guest has it.
 const CLUSTER: &str = NODE;
 
+/// Columns of the table of nodes that are shown if they are asked for, and are not known.
+const UNKNOWN_OF_NODES: [&str; 17] = [
+    "id",
+    "pid",
+    "port",
+    "http_address",
+    "version",
+    "type",
+    "build",
+    "jdk",
+    "uptime",
+    "disk.total",
+    "disk.used",
+    "disk.avail",
+    "disk.used_percent",
+    "heap.current",
+    "heap.max",
+    "ram.current",
+    "ram.max",
+];
+
 /// Parameters that have no effect on these answers.
-const WITHOUT_EFFECT: [&str; 44] = [
+const WITHOUT_EFFECT: [&str; 43] = [
     "accept_enterprise",
     "actions",
     "categories",
@@ -39,7 +60,6 @@ const WITHOUT_EFFECT: [&str; 44] = [
     "flat_settings",
     "flush",
     "full_id",
-    "group_by",
     "groups",
     "ignore_throttled",
     "include_segment_file_sizes",
@@ -110,6 +130,51 @@ fn written(asking: &Asking<'_>, table: Table, form: Option<&Form>) -> Result<Res
 /// # Errors
 /// If the caller may not see all indexes, or the catalog cannot be read.
 async fn templates(asking: &Asking<'_>, is_component: bool, names: &str) -> Result<Table, Problem> {
+    let stored = stored(asking).await?;
+    let patterns: Vec<String> = names.split(',').map(str::to_owned).collect();
+    let mut table = templates_table(stored.as_ref(), is_component);
+    table.rows.retain(|row| {
+        let name = row.first();
+        name.is_some_and(|name| matches_any(&patterns, name))
+    });
+    Ok(table)
+}
+
+/// Returns the policies of these names.
+///
+/// # Errors
+/// As of [`stored`]; one that is named does not exist.
+async fn policies(asking: &Asking<'_>, names: &str) -> Result<Value, Problem> {
+    let stored = stored(asking).await?.unwrap_or_default().policies;
+    let patterns: Vec<String> = names.split(',').map(str::to_owned).collect();
+    let is_missing = |name: &&String| !name.contains('*') && !stored.contains_key(*name);
+    if let Some(missing) = patterns.iter().find(is_missing) {
+        return Err(Problem {
+            status: StatusCode::NOT_FOUND,
+            ..Problem::invalid(
+                "resource_not_found_exception",
+                format!("Lifecycle policy not found: {missing}"),
+            )
+        });
+    }
+    let found = stored
+        .iter()
+        .filter(|(name, _)| matches_any(&patterns, name));
+    let shown = found.map(|(name, body)| {
+        let used_by = json!({"indices": [], "data_streams": [], "composable_templates": []});
+        let policy = json!({
+            "version": 1, "modified_date": "1970-01-01T00:00:00.000Z", "policy": body["policy"], "in_use_by": used_by,
+        });
+        (name.clone(), policy)
+    });
+    Ok(Value::Object(shown.collect()))
+}
+
+/// Returns the templates and policies of the root; `None` if there is no root.
+///
+/// # Errors
+/// If the caller may not see all indexes, or the catalog cannot be read.
+async fn stored(asking: &Asking<'_>) -> Result<Option<Templates>, Problem> {
     if asking.caller.indexes.is_some() {
         return Err(Problem {
             status: StatusCode::FORBIDDEN,
@@ -119,20 +184,13 @@ async fn templates(asking: &Asking<'_>, is_component: bool, names: &str) -> Resu
             )
         });
     }
-    let stored = match asking.root {
+    match asking.root {
         Some(root) => {
             let read = root.work(|root| root.catalog.templates().map_err(Problem::from));
-            Some(read.await?)
+            read.await.map(Some)
         }
-        None => None,
-    };
-    let patterns: Vec<String> = names.split(',').map(str::to_owned).collect();
-    let mut table = templates_table(stored.as_ref(), is_component);
-    table.rows.retain(|row| {
-        let name = row.first();
-        name.is_some_and(|name| matches_any(&patterns, name))
-    });
-    Ok(table)
+        None => Ok(None),
+    }
 }
 
 async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Problem> {
@@ -152,6 +210,8 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
         .map_err(Problem::illegal)?;
     params.flag("allow_no_indices").map_err(Problem::illegal)?;
     let bytes = params.text("bytes");
+    let grouped = params.text("group_by");
+    let has_defaults = params.flag("include_defaults").map_err(Problem::illegal)?;
     params.finish().map_err(Problem::illegal)?;
     let named = |names: &str| asking.named(names, ignores_missing == Some(true));
     let answer = match asked {
@@ -167,16 +227,34 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
         Asked::Tables => return Ok(text(list())),
         Asked::Table(name, names) => {
             let indexes = figures(asking, &named(names)?).await?;
-            return written(
-                asking,
-                table(name, &indexes, bytes.as_deref())?,
-                form.as_ref(),
-            );
+            let mut table = table(name, &indexes, bytes.as_deref())?;
+            if let (Some(form), "nodes") = (&form, name.as_str()) {
+                table.add_asked(form, &UNKNOWN_OF_NODES);
+            }
+            return written(asking, table, form.as_ref());
         }
         Asked::Templates(is_component, names) => {
             let table = templates(asking, *is_component, names).await?;
             return written(asking, table, form.as_ref());
         }
+        Asked::NodesInfo => asked_of_guest(asking, "/_nodes".to_owned(), "").await?,
+        Asked::Absent(Absent::HotThreads) => return Ok(text(String::new())),
+        Asked::Absent(absent) => nothing_of(*absent),
+        Asked::ClusterSettings => match has_defaults {
+            Some(true) => json!({"persistent": {}, "transient": {}, "defaults": {}}),
+            _ => json!({"persistent": {}, "transient": {}}),
+        },
+        Asked::Tasks => match grouped.as_deref() {
+            None | Some("nodes") => json!({"nodes": {}}),
+            Some("none") => json!({"tasks": []}),
+            Some("parents") => json!({"tasks": {}}),
+            Some(other) => {
+                return Err(Problem::illegal(format!(
+                    "[group_by] is nodes, parents or none, and not [{other}]"
+                )));
+            }
+        },
+        Asked::Policies(names) => policies(asking, names).await?,
         Asked::ClusterStats => cluster_stats(&figures(asking, &named("_all")?).await?),
         Asked::NodesStats => nodes_stats(&figures(asking, &named("_all")?).await?),
         Asked::Segments(names) => segments(&figures(asking, &named(names)?).await?),
@@ -220,11 +298,24 @@ impl Asking<'_> {
     }
 }
 
+/// Returns the form of something of which there is nothing.
+fn nothing_of(absent: Absent) -> Value {
+    match absent {
+        Absent::Usage => json!({
+            "_nodes": {"total": 1, "successful": 1, "failed": 0}, "cluster_name": CLUSTER,
+            "nodes": {NODE: {"rest_actions": {}, "aggregations": {}}},
+        }),
+        Absent::Features => json!({"features": []}),
+        Absent::Dangling => json!({"dangling_indices": []}),
+        Absent::Problems => json!({"status": "green", "cluster_name": CLUSTER, "indicators": {}}),
+        Absent::Certificates | Absent::HotThreads => json!([]),
+    }
+}
+
 /// Returns an answer that is the same for all.
 fn about_cluster(asked: &Asked) -> Value {
     match asked {
-        Asked::IlmStatus => json!({"operation_mode": "STOPPED"}),
-        Asked::Tasks => json!({"nodes": {}}),
+        Asked::IlmStatus => json!({"operation_mode": "RUNNING"}),
         Asked::PendingTasks => json!({"tasks": []}),
         Asked::Xpack => {
             let absent = [
