@@ -56,8 +56,7 @@ pub(super) enum Absent {
 }
 
 /// Parts of what is known of a node.
-const METRICS: [&str; 11] = [
-    "_all",
+const METRICS: [&str; 10] = [
     "aggregations",
     "indices",
     "ingest",
@@ -129,7 +128,6 @@ impl Asked {
             ["_nodes", "hot_threads"] | ["_nodes", _, "hot_threads"] => {
                 Self::Absent(Absent::HotThreads)
             }
-            ["_nodes", "_all" | "_local" | "_master"] => Self::NodesInfo,
             ["_nodes", metrics] | ["_nodes", _, metrics] if are_metrics(metrics) => Self::NodesInfo,
             ["_features"] => Self::Absent(Absent::Features),
             ["_ssl", "certificates"] => Self::Absent(Absent::Certificates),
