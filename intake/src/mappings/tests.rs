@@ -13,12 +13,7 @@ mod languages;
 mod templates;
 
 fn config_of(body: &Value) -> Result<IndexConfig, MappingError> {
-    index_config(
-        "logs",
-        &[IndexParts::read(body, "the body")?],
-        false,
-        &BTreeMap::new(),
-    )
+    index_config("logs", &[IndexParts::read(body, "the body")?], false)
 }
 
 fn mapped(mappings: Value) -> Result<IndexConfig, MappingError> {
