@@ -159,7 +159,14 @@ fn an_object_says_what_becomes_of_its_fields() {
     );
     assert_eq!(add(&server, "kept", 1, &document).0, 201);
     let all = json!([{"a.k": "asc"}]);
-    assert!(ids(&server, "kept", &json!({"match": {"a.more": "y"}}), &all).is_empty());
+    // The field is shown, and not indexed.
+    let query = json!({"query": {"match": {"a.more": "y"}}});
+    let answer = send(&server, "POST", "/kept/_search", &query);
+    assert!(
+        answer.status == 400 && answer.text.contains("a.more"),
+        "{}",
+        answer.text
+    );
     assert_eq!(
         ids(&server, "kept", &json!({"match": {"other": "z"}}), &all),
         ["1"]

@@ -52,6 +52,12 @@ impl Fields {
     /// Checks that fields can be mapped as templates say.
     pub(in crate::mappings) fn check_templates(&mut self, templates: &Templates) -> Result<()> {
         for (name, mapping) in templates.examples() {
+            if mapping.get("copy_to").is_some() {
+                return Err(MappingError::mapper(format!(
+                    "[dynamic_templates] [{name}]: [copy_to] is not supported here, since a field cannot receive others later: \
+                     map the fields under [properties], or search several fields"
+                )));
+            }
             // What no document has is not looked for.
             let before = (self.words.clone(), self.copies.clone());
             let read = self.read(&Map::from_iter([("field".to_owned(), mapping)]), "");
