@@ -26,7 +26,7 @@ pub(crate) use custom::{check_pattern, growth};
 pub(crate) use definition::{CHAR_KINDS, FILTERS, NORMALIZERS, STEMS, STOP_WORDS};
 pub use definition::{
     CharFilter, CharKind, CustomTokenizer, Delimiter, Grams, Normalizer, Paths, Shingles, Stem,
-    SynonymRules, TokenizerCut, TokenizerFilter,
+    StemBut, SynonymRules, TokenizerCut, TokenizerFilter,
 };
 use filters::{EnglishStemmer, Step};
 use gap::Apart;

@@ -21,6 +21,7 @@ mod serve;
 mod serve_aliases;
 mod serve_analyzers;
 mod serve_cache;
+mod serve_dynamic;
 mod serve_fields;
 mod serve_hosts;
 mod serve_id_kills;

@@ -85,6 +85,11 @@ pub(crate) fn growth(tokenizer: &CustomTokenizer) -> usize {
         // The parts of a word, those of them that are joined in two ways, and the word itself.
         TokenizerFilter::Delimiter(_) => 4,
         TokenizerFilter::FoldedBeside => 2,
+        TokenizerFilter::StemBut(stems) => {
+            let of_own = stems.overrides.iter();
+            let of_own = of_own.map(|(word, own)| own.len() / word.len().max(1) + 1);
+            of_own.max().unwrap_or(1) + usize::from(stems.is_beside)
+        }
         TokenizerFilter::Replace {
             pattern,
             replacement,

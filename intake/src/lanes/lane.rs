@@ -17,6 +17,7 @@ use super::commit::Committer;
 use super::ids::{Condition, Operation, written};
 use super::queue::{LaneSettings, Shared};
 use super::room::Room;
+use crate::mappings::{Arisen, Arising};
 use crate::otlp::LogsLimits;
 use crate::refusal::Refusal;
 
@@ -34,10 +35,16 @@ pub enum Acknowledge {
     PublishedNow,
 }
 
+/// What is looked at in documents before they are added, by the config of their index.
+struct Checks {
+    documents: DocumentCheck,
+    arising: Option<Arising>,
+}
+
 /// Entry for documents of one index.
 pub struct Lane {
     shared: Arc<Shared>,
-    check: RwLock<Option<(Arc<DocumentCheck>, Instant)>>,
+    checks: RwLock<Option<(Arc<Checks>, Instant)>>,
     /// Permits for waiting bytes, shared by all lanes.
     room: Room,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -88,7 +95,7 @@ impl Lane {
         let thread = thread.spawn(move || committer.run())?;
         Ok(Self {
             shared,
-            check: RwLock::default(),
+            checks: RwLock::default(),
             room,
             thread: Mutex::new(Some(thread)),
         })
@@ -126,7 +133,8 @@ impl Lane {
         documents: impl IntoIterator<Item = &'d [u8]>,
         told: &mut dyn FnMut(Option<DocumentProblem>),
     ) -> Result<(), Refusal> {
-        let check = self.check().map_err(|error| self.shared.refuse(&error))?;
+        let checks = self.checks().map_err(|error| self.shared.refuse(&error))?;
+        let check = &checks.documents;
         let max = self.shared.settings.max_document_bytes;
         let mut scratch = Vec::new();
         for document in documents {
@@ -141,18 +149,36 @@ impl Lane {
         Ok(())
     }
 
-    fn check(&self) -> Result<Arc<DocumentCheck>, BuildError> {
-        let known = self.check.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some((check, read_at)) = &*known
+    fn checks(&self) -> Result<Arc<Checks>, BuildError> {
+        let known = self.checks.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((checks, read_at)) = &*known
             && read_at.elapsed() < CHECK_AGE
         {
-            return Ok(Arc::clone(check));
+            return Ok(Arc::clone(checks));
         }
         drop(known);
-        let check = Arc::new(DocumentCheck::open(&self.shared.store)?);
-        let mut known = self.check.write().unwrap_or_else(PoisonError::into_inner);
-        *known = Some((Arc::clone(&check), Instant::now()));
-        Ok(check)
+        let config = self.shared.store.load_config()?;
+        let checks = Arc::new(Checks {
+            documents: DocumentCheck::of(&config)?,
+            arising: Arising::of_config(&config),
+        });
+        let mut known = self.checks.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Some((Arc::clone(&checks), Instant::now()));
+        Ok(checks)
+    }
+
+    /// Returns the fields that documents add to the mapping of the index, and the field of each that it may not have; `None`
+    /// if all fields that are not mapped are indexed alike. Blocks: the index config may have to be read.
+    ///
+    /// # Errors
+    /// The config cannot be read.
+    pub fn arising<'d>(
+        &self,
+        documents: impl IntoIterator<Item = Option<&'d [u8]>>,
+    ) -> Result<Option<Arisen>, Refusal> {
+        let checks = self.checks().map_err(|error| self.shared.refuse(&error))?;
+        let arising = checks.arising.as_ref();
+        Ok(arising.map(|arising| arising.of_documents(documents)))
     }
 
     /// Returns the field that identifies documents, if the index has one. Blocks: the index config may have to be read.
@@ -160,8 +186,8 @@ impl Lane {
     /// # Errors
     /// The config cannot be read.
     pub fn id_field(&self) -> Result<Option<String>, Refusal> {
-        let check = self.check().map_err(|error| self.shared.refuse(&error))?;
-        Ok(check.id_field().map(str::to_owned))
+        let checks = self.checks().map_err(|error| self.shared.refuse(&error))?;
+        Ok(checks.documents.id_field().map(str::to_owned))
     }
 
     /// Returns whether documents of the index have a field for their routing. Blocks: the index config may have to be read.
@@ -169,8 +195,8 @@ impl Lane {
     /// # Errors
     /// The config cannot be read.
     pub fn keeps_routing(&self) -> Result<bool, Refusal> {
-        let check = self.check().map_err(|error| self.shared.refuse(&error))?;
-        Ok(check.keeps_routing())
+        let checks = self.checks().map_err(|error| self.shared.refuse(&error))?;
+        Ok(checks.documents.keeps_routing())
     }
 
     /// Returns whether searches show documents of the index with all of their values. Blocks: the index config may have to
@@ -179,8 +205,8 @@ impl Lane {
     /// # Errors
     /// The config cannot be read.
     pub fn shows_whole_documents(&self) -> Result<bool, Refusal> {
-        let check = self.check().map_err(|error| self.shared.refuse(&error))?;
-        Ok(check.shows_whole_documents())
+        let checks = self.checks().map_err(|error| self.shared.refuse(&error))?;
+        Ok(checks.documents.shows_whole_documents())
     }
 
     /// Adds documents that have passed the check, and waits until they are as safe as `acknowledge`

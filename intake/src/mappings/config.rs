@@ -1,5 +1,7 @@
 //! Settings and mappings, of templates and of a request → an index config.
 
+use std::collections::BTreeMap;
+
 use canter_doc_mapper::IndexConfig;
 use serde_json::{Map, Value, json};
 
@@ -9,10 +11,10 @@ use super::merge::{expanded, merge_into};
 use super::options::{Options, object};
 use super::settings::{self, Settings};
 use crate::mappings::fields::aliases;
-use crate::mappings::fields::analysis::Analysis;
+use crate::mappings::fields::analysis::{Analysis, define_named};
 use crate::mappings::fields::copies::{self, Copies};
 use crate::mappings::fields::detection::Detection;
-use crate::mappings::fields::dynamic::{Dynamic, map_whole_objects, strings_of};
+use crate::mappings::fields::dynamic::{Dynamic, Templates, map_whole_objects};
 
 /// Default name of the timestamp field.
 const TIMESTAMP: &str = "@timestamp";
@@ -85,6 +87,19 @@ impl IndexParts {
 /// # Errors
 /// An option is unknown, contradicts another, or would differ from its meaning in Elasticsearch.
 pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> Result<IndexConfig> {
+    config_with(name, parts, is_data_stream, &BTreeMap::new())
+}
+
+/// Returns it with the policies that delete documents of an age, one of which the settings may name.
+///
+/// # Errors
+/// As [`index_config`].
+pub fn config_with(
+    name: &str,
+    parts: &[IndexParts],
+    is_data_stream: bool,
+    ages: &BTreeMap<String, String>,
+) -> Result<IndexConfig> {
     let mut all_settings = Settings::new();
     let mut mapping = Map::new();
     let mut lifecycle = &Value::Null;
@@ -104,6 +119,7 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
     if let Some(Value::Object(properties)) = mapping.get_mut("properties") {
         name_similarity(properties, &settings::similarities(&all_settings));
     }
+    define_named(&mapping, &mut all_settings);
     let analysis = Analysis::of_settings(&all_settings)?;
     let tokenizers = analysis.tokenizers.clone();
     let mut read = Mapping::read(&mapping, is_data_stream, analysis)?;
@@ -148,7 +164,7 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         config["indexing_settings"] = json!({"max_ngram_diff": diff.clamp(4, 99)});
     }
     set_limits(&mut config, &all_settings, &as_put)?;
-    if let Some(period) = retention(lifecycle)? {
+    if let Some(period) = retention(lifecycle)?.or_else(|| age_of_policy(&all_settings, ages)) {
         config["retention"] = json!({"period": period});
     }
     IndexConfig::from_json(config.to_string().as_bytes())
@@ -357,13 +373,14 @@ impl Mapping {
             None | Some(Value::Null) => Map::new(),
             Some(properties) => object(&properties, "[properties]")?.clone(),
         };
-        let templates = map_whole_objects(templates, &mut properties)?;
+        let templates = map_whole_objects(templates, &mut properties);
+        let templates = Templates::read(templates.as_ref())?;
         options.take("_meta");
         let detection = Detection::take(&mut options)?;
         root_options(&mut options)?;
         options.finish()?;
         let dynamic_mapping = match dynamic {
-            Dynamic::Indexed => Some(strings_of(templates.as_ref())?.dynamic_mapping(&analysis)),
+            Dynamic::Indexed => Some(templates.strings().dynamic_mapping(&analysis)),
             // These options concern unmapped fields, which are not indexed then.
             Dynamic::Kept | Dynamic::Refused => None,
         };
@@ -374,6 +391,7 @@ impl Mapping {
             copies: Copies::new(),
             analysis,
         };
+        fields.check_templates(&templates)?;
         let mut mapped = fields.read(&properties, "")?;
         for path in copies::apply(&mut mapped, &fields.copies, &fields.analysis)? {
             if !fields.words.contains(&path) {
@@ -455,6 +473,12 @@ pub(super) fn default_search_fields(asked: Option<Vec<String>>) -> Option<Vec<St
         names.len() <= MAX_DEFAULT_FIELDS && !names.iter().any(is_pattern)
     };
     Some(Some(asked).filter(is_wanted).unwrap_or_default())
+}
+
+/// Returns the age at which the policy that settings name deletes documents.
+fn age_of_policy(all_settings: &Settings, ages: &BTreeMap<String, String>) -> Option<String> {
+    let policy = all_settings.get("lifecycle.name")?.as_str()?;
+    ages.get(policy).cloned()
 }
 
 /// Returns the retention period of a lifecycle, if it has one.

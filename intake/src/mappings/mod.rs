@@ -20,7 +20,9 @@ mod template;
 mod tests;
 mod update;
 
-pub use config::{IndexParts, index_config, index_id_of};
+pub use config::{IndexParts, config_with, index_config, index_id_of};
 pub use error::MappingError;
+pub use fields::analysis::analyzer_parts;
+pub use fields::dynamic::{Arisen, Arising, Undeclared};
 pub use template::{TemplateKind, TemplateSet, Templated, check_template};
 pub use update::{with_mapping, with_settings};

@@ -8,6 +8,8 @@ use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf};
 
 use super::*;
 
+mod arising;
+mod languages;
 mod templates;
 
 fn config_of(body: &Value) -> Result<IndexConfig, MappingError> {
@@ -258,10 +260,6 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[a..b]",
         ),
         (
-            json!({"properties": {"f": {"dynamic": "strict", "properties": {"g": {"type": "ip"}}}}}),
-            "[dynamic]",
-        ),
-        (
             json!({"properties": {"f": {"type": "geo_shape"}}}),
             "[geo_shape]",
         ),
@@ -283,17 +281,19 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
         (json!({"_routing": {"required": true}}), "[_routing]"),
         (json!({"runtime": {"r": {"type": "long"}}}), "[runtime]"),
         (json!({"numeric_detection": 1}), "[numeric_detection]"),
-        (json!({"dynamic_date_formats": ["yyyy"]}), "[yyyy]"),
+        (json!({"dynamic_date_formats": ["hh oo"]}), "[hh oo]"),
         (json!({"nonsense": true}), "[nonsense]"),
         (
-            json!({"dynamic_templates": [{"ips": {"match": "*_ip", "mapping": {"type": "ip"}}}]}),
-            "[ips]",
+            json!({"dynamic_templates": [{"shapes": {"match": "*_area", "mapping": {"type": "geo_shape"}}}]}),
+            "[shapes]",
         ),
         (
-            json!({"dynamic_templates": [
-                {"words": {"match_mapping_type": "string", "path_match": "m", "mapping": {"type": "text"}}},
-                {"rest": {"match_mapping_type": "string", "mapping": {"type": "keyword"}}}]}),
-            "[rest]",
+            json!({"dynamic_templates": [{"odd": {"match": "(", "match_pattern": "regex", "mapping": {}}}]}),
+            "[odd]",
+        ),
+        (
+            json!({"dynamic_templates": [{"late": {"match": "*", "runtime": {"type": "long"}}}]}),
+            "[runtime]",
         ),
     ] {
         let error = mapped(mappings.clone()).unwrap_err();

@@ -31,7 +31,9 @@ use crate::http::{
 };
 use crate::indexes::{resolved, with_aliases};
 use crate::managing::{self, Asking};
-use crate::requests::{ChangeRequest, Problem, Stored, Written, may_be_stored, written};
+use crate::requests::{
+    ChangeRequest, Problem, Stored, Written, may_be_stored, with_parts, written,
+};
 use crate::routes::{Change, CrossSite, Matched, document, matching};
 use crate::settings::CompatibleWith;
 use crate::writing::{self, Write};
@@ -165,7 +167,7 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
         Ok(stored) => stored,
         Err(problem) => return api.refusal_of(problem.status, problem.kind, &problem.reason),
     };
-    let request = match written(request, &stored) {
+    let request = match written(with_parts(request), &stored) {
         Ok(Written::Request(request)) => request,
         Ok(Written::Answer(answer)) => return api.answer(StatusCode::OK, &answer, false),
         Err(problem) => return api.refusal_of(problem.status, problem.kind, &problem.reason),

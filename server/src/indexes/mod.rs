@@ -9,6 +9,7 @@ mod writers;
 
 pub(crate) use aliases::{
     AliasChange, Expanded, actions_of, expand, put_of, resolved, with_aliases, write_index,
+    written_out,
 };
 pub use finder::{FindDocuments, FindError};
 pub use root::RootSettings;

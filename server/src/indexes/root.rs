@@ -17,7 +17,7 @@ use canter_formats::presets::preset;
 use canter_index_builder::{
     Aliases, Catalog, CatalogEntry, Creation, Indexes, NewIndex, Templates, update_index,
 };
-use canter_intake::{IndexParts, MappingError, TemplateSet, Templated, index_config, index_id_of};
+use canter_intake::{IndexParts, MappingError, TemplateSet, Templated, config_with, index_id_of};
 use canter_runtime::Searcher;
 use canter_runtime::fetch::OpenOptions;
 use tokio::sync::Mutex as TurnMutex;
@@ -279,7 +279,10 @@ impl Root {
                 let is_data_stream = templated.is_data_stream;
                 (templated.index_config(name, Some(own))?, is_data_stream)
             }
-            None => (index_config(name, &[own], false)?, false),
+            None => {
+                let ages = set_of(&self.catalog.templates()?).ages();
+                (config_with(name, &[own], false, &ages)?, false)
+            }
         };
         self.make(name, &config, is_data_stream, false)?;
         self.change_aliases(&aliases, None)
@@ -465,7 +468,7 @@ const EXISTS: &str = "resource_already_exists_exception";
 
 /// Returns the config of an index that nothing describes.
 fn untold(name: &str) -> Result<IndexConfig, Problem> {
-    index_config(name, &[], false).map_err(Problem::from)
+    config_with(name, &[], false, &BTreeMap::new()).map_err(Problem::from)
 }
 
 fn exists(name: &str) -> Problem {
@@ -487,6 +490,7 @@ pub(crate) fn set_of(templates: &Templates) -> TemplateSet<'_> {
         index: &templates.index,
         component: &templates.component,
         legacy: &templates.legacy,
+        policies: &templates.policies,
     }
 }
 

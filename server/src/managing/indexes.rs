@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use canter_doc_mapper::IndexConfig;
+use canter_index_builder::unix_time_ms;
 use canter_intake::{IndexParts, MappingError, with_mapping, with_settings};
 use canter_names::{MayBeAbsent, listed_names};
 use serde_json::json;
 
 use super::answered::{Answered, check_allowed, finish};
-use crate::indexes::Root;
+use crate::indexes::{Root, written_out};
 use crate::requests::{ChangeRequest, Params, Problem, json_of};
 
 /// Handles `PUT /<index>`.
@@ -27,6 +28,8 @@ pub(super) async fn create(
         ));
     }
     finish(params)?;
+    let dated = written_out(name, unix_time_ms())?;
+    let name = dated.as_deref().unwrap_or(name);
     check_allowed(request, name)?;
     let own = IndexParts::read(&json_of(body)?, "the body")?;
     let of_work = name.to_owned();

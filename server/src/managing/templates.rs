@@ -123,7 +123,7 @@ pub(super) async fn show(
             let list = found.map(|(name, body)| json!({"name": name, "component_template": body}));
             json!({"component_templates": list.collect::<Vec<_>>()})
         }
-        TemplateKind::Legacy | TemplateKind::Search => {
+        TemplateKind::Legacy | TemplateKind::Search | TemplateKind::Policy => {
             let by_name = found.map(|(name, body)| (name.clone(), body.clone()));
             by_name.collect::<Map<String, Value>>().into()
         }
@@ -216,6 +216,7 @@ fn of_kind(templates: &Templates, kind: TemplateKind) -> &BTreeMap<String, Value
         TemplateKind::Component => &templates.component,
         TemplateKind::Legacy => &templates.legacy,
         TemplateKind::Search => &templates.searches,
+        TemplateKind::Policy => &templates.policies,
     }
 }
 
@@ -225,6 +226,7 @@ fn of_kind_mut(templates: &mut Templates, kind: TemplateKind) -> &mut BTreeMap<S
         TemplateKind::Component => &mut templates.component,
         TemplateKind::Legacy => &mut templates.legacy,
         TemplateKind::Search => &mut templates.searches,
+        TemplateKind::Policy => &mut templates.policies,
     }
 }
 
@@ -235,5 +237,6 @@ fn called(kind: TemplateKind) -> &'static str {
         TemplateKind::Component => "component template",
         TemplateKind::Legacy => "template",
         TemplateKind::Search => "stored script",
+        TemplateKind::Policy => "lifecycle policy",
     }
 }

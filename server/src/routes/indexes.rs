@@ -50,6 +50,9 @@ const COMPONENT: &str =
 const LEGACY: &str = "{\"index_patterns\":[\"old-*\"],\"order\":1,\"mappings\":{\"properties\":{\
                       \"message\":{\"type\":\"text\"}}}}";
 
+const POLICY: &str =
+    "{\"policy\":{\"phases\":{\"delete\":{\"min_age\":\"7d\",\"actions\":{\"delete\":{}}}}}}";
+
 const SEARCH: &str = "{\"script\":{\"lang\":\"mustache\",\"source\":{\"query\":{\"term\":{\"level\":\"{{level}}\"}}}}}";
 
 const CONFIG: &str =
@@ -220,6 +223,22 @@ pub(super) const ROWS: &[ChangeRoute] = &[
     ChangeRoute {
         paths: &["/_scripts/{name}"],
         does: Does::Indexes(|names| delete_templates(TemplateKind::Search, names)),
+        ..REMOVES_TEMPLATES
+    },
+    ChangeRoute {
+        verbs: PUT,
+        paths: &["/_ilm/policy/{name}"],
+        does: Does::Indexes(|names| put_template(TemplateKind::Policy, names)),
+        doc: Some(Doc {
+            about: "With --indexes-in: put a policy, by which indexes delete old documents.",
+            params: &[ANSWER],
+            body: Some((JSON, POLICY)),
+        }),
+        ..INDEXES
+    },
+    ChangeRoute {
+        paths: &["/_ilm/policy/{name}"],
+        does: Does::Indexes(|names| delete_templates(TemplateKind::Policy, names)),
         ..REMOVES_TEMPLATES
     },
     ChangeRoute {

@@ -7,6 +7,7 @@ mod items;
 mod perform;
 mod update;
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -17,6 +18,7 @@ use canter_names::FilterPath;
 use serde_json::json;
 
 use super::adding::{Absent, add_to, lanes_of};
+use super::declaring::declare;
 use asked::{Asked, condition_of};
 use items::Items;
 use perform::{add_each, lock};
@@ -341,6 +343,14 @@ async fn add_all(
         _ => how.acknowledge,
     };
     let how = (acknowledge, how.source.as_ref());
+    let group = match declared(writers, request, items, &name, group).await {
+        Ok(group) => group,
+        Err(problem) => {
+            let ords = group.iter().map(|document| document.ord);
+            return lock(items).all_failed(ords, problem);
+        }
+    };
+    let group = &*group;
     let add =
         |lane: Arc<Lane>| async move { add_each(writers, request, &lane, items, group, how).await };
     let added = add_to(writers, request, &name, Absent::MadeForDocuments, add).await;
@@ -348,6 +358,33 @@ async fn add_all(
         let ords = group.iter().map(|document| document.ord);
         lock(items).all_failed(ords, problem);
     }
+}
+
+/// Adds the fields of documents to the mapping that names them by patterns. Returns the actions that remain, and records
+/// what is wrong with the others.
+async fn declared<'g, 'b>(
+    writers: &Writers,
+    request: &ChangeRequest<'_>,
+    items: &Mutex<Items>,
+    name: &str,
+    group: &'g [Asked<'b>],
+) -> Result<Cow<'g, [Asked<'b>]>, Problem> {
+    let documents: Vec<Option<Cow<'_, [u8]>>> = group.iter().map(Asked::fields).collect();
+    let documents: Vec<Option<&[u8]>> = documents.iter().map(Option::as_deref).collect();
+    let target = (name, Absent::MadeForDocuments);
+    let problems = declare(writers, request, target, &documents).await?;
+    if problems.iter().all(Option::is_none) {
+        return Ok(Cow::Borrowed(group));
+    }
+    let mut remaining = Vec::new();
+    let mut items = lock(items);
+    for (asked, problem) in group.iter().zip(problems) {
+        match problem {
+            Some(problem) => items.failed(asked.ord, problem),
+            None => remaining.push(asked.clone()),
+        }
+    }
+    Ok(Cow::Owned(remaining))
 }
 
 pub(super) fn millis(started: Instant) -> u64 {

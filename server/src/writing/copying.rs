@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::adding::{Absent, add_to, lanes_of};
 use super::bulk::{check_shows_whole, millis, no_deleting};
+use super::declaring::declare;
 use super::scripts::{Scripting, Seen, Use, Wanted};
 use crate::indexes::{Writers, resolved};
 use crate::requests::{ChangeRequest, Params, Problem, fail, json_of, refused_document, respond};
@@ -403,6 +404,15 @@ async fn write(
     }
     for (index, page) in &by_index {
         let page = page.as_slice();
+        let sources = page.iter().map(|hit| hit.source.as_ref());
+        let sources: Vec<Option<&[u8]>> = sources
+            .map(|source| source.map(|source| source.get().as_bytes()))
+            .collect();
+        let target = (index.as_str(), Absent::MadeForCopies);
+        let problems = declare(writers, request, target, &sources).await?;
+        if let Some(problem) = problems.into_iter().flatten().next() {
+            return Err(problem);
+        }
         let add = |lane: Arc<Lane>| async move { add_page(writers, &lane, copying, page).await };
         for outcome in add_to(writers, request, index, Absent::MadeForCopies, add).await? {
             match outcome {

@@ -7,6 +7,7 @@ mod adding;
 mod answer;
 mod bulk;
 mod copying;
+mod declaring;
 mod delete;
 mod lines;
 mod logs;

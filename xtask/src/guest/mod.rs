@@ -24,7 +24,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Maximum size of the component after gzip -9, as edge platforms store and load it.
 /// ARCHITECTURE.md describes its contents under "What is in the component".
-const MAX_GZIP_LEN: usize = 2_220_000;
+const MAX_GZIP_LEN: usize = 2_230_000;
 
 /// Builds `<target>/guest/canter-guest.wasm` and `canter-guest.cwasm`. Unchanged inputs are not
 /// processed again.

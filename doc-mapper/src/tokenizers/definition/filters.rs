@@ -30,11 +30,22 @@ pub(crate) const FILTERS: [(&str, TokenizerFilter); 15] = [
 ];
 
 /// Languages of the filter `stemmer`. Of several names the first is written.
-pub(crate) const STEMS: [(&str, Stem); 4] = [
+pub(crate) const STEMS: [(&str, Stem); 15] = [
     ("english", Stem::Porter),
     ("porter", Stem::Porter),
     ("porter2", Stem::English),
     ("possessive_english", Stem::Possessive),
+    ("german_normalization", Stem::GermanLetters),
+    ("light_german", Stem::LightGerman),
+    ("light_french", Stem::LightFrench),
+    ("light_spanish", Stem::LightSpanish),
+    ("light_italian", Stem::LightItalian),
+    ("light_portuguese", Stem::LightPortuguese),
+    ("russian", Stem::Russian),
+    ("swedish", Stem::Swedish),
+    ("danish", Stem::Danish),
+    ("norwegian", Stem::Norwegian),
+    ("dutch", Stem::Dutch),
 ];
 
 /// Grams of a token.
@@ -94,6 +105,39 @@ pub enum Stem {
     English,
     /// Drops `'s` at the end.
     Possessive,
+    /// Writes `ä` and `ae` as `a`, and the like.
+    GermanLetters,
+    /// The light stemmer of German.
+    LightGerman,
+    /// The light stemmer of French.
+    LightFrench,
+    /// The light stemmer of Spanish.
+    LightSpanish,
+    /// The light stemmer of Italian.
+    LightItalian,
+    /// The light stemmer of Portuguese.
+    LightPortuguese,
+    /// Snowball's stemmer of Russian.
+    Russian,
+    /// Snowball's stemmer of Swedish.
+    Swedish,
+    /// Snowball's stemmer of Danish.
+    Danish,
+    /// Snowball's stemmer of Norwegian.
+    Norwegian,
+    /// Snowball's stemmer of Dutch after Porter.
+    Dutch,
+}
+
+/// Reduction of words with exceptions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StemBut {
+    /// Reduction of all other words.
+    pub stem: Stem,
+    /// Words with a stem of their own, sorted, and these.
+    pub overrides: Vec<(String, String)>,
+    /// True if a word stays at the position of its stem.
+    pub is_beside: bool,
 }
 
 /// Filter of tokens.
@@ -111,6 +155,8 @@ pub enum TokenizerFilter {
     Unique,
     /// `stemmer`.
     Stem(Stem),
+    /// `stemmer` with `overrides` or `preserve_original`.
+    StemBut(StemBut),
     /// `stop`: drops words.
     Stop {
         /// Words, sorted; lowercase if case is ignored.
@@ -183,6 +229,7 @@ impl TokenizerFilter {
     pub(crate) fn has_alternatives(&self) -> bool {
         match self {
             Self::Grams(_) | Self::Synonyms(_) | Self::FoldedBeside | Self::Paths(_) => true,
+            Self::StemBut(stems) => stems.is_beside,
             Self::Shingles(shingles) => shingles.has_words || shingles.min < shingles.max,
             Self::Delimiter(options) => {
                 options.joins_words

@@ -20,6 +20,15 @@ impl Serialize for TokenizerFilter {
                 map.serialize_entry("type", "stemmer")?;
                 map.serialize_entry("language", language.map_or("", |(name, _)| *name))?;
             }
+            Self::StemBut(stems) => {
+                let language = STEMS.iter().find(|(_, own)| *own == stems.stem);
+                let overrides = stems.overrides.iter();
+                let overrides = overrides.map(|(word, own)| format!("{word} => {own}"));
+                map.serialize_entry("type", "stemmer")?;
+                map.serialize_entry("language", language.map_or("", |(name, _)| *name))?;
+                map.serialize_entry("overrides", &overrides.collect::<Vec<_>>())?;
+                map.serialize_entry("preserve_original", &stems.is_beside)?;
+            }
             Self::Stop {
                 words,
                 ignores_case,

@@ -7,6 +7,7 @@ mod english;
 mod html;
 mod porter;
 mod several;
+mod stems;
 mod step;
 mod synonyms;
 #[cfg(test)]

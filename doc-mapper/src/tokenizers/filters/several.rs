@@ -7,7 +7,7 @@ use tantivy::tokenizer::{AsciiFoldingFilter, RawTokenizer, TextAnalyzer, Token, 
 use super::delimiter::DelimiterProgress;
 use super::step::Ready;
 use super::synonyms::{Progress, Synonyms};
-use crate::tokenizers::definition::{Paths, Shingles, TokenizerFilter};
+use crate::tokenizers::definition::{Paths, Shingles, StemBut, TokenizerFilter};
 
 /// Tokens that have been read and not been used, and tokens that are to be shown.
 #[derive(Default)]
@@ -68,6 +68,7 @@ impl<'a> Several<'a> {
                 | TokenizerFilter::Delimiter(_)
                 | TokenizerFilter::Paths(_)
                 | TokenizerFilter::FoldedBeside
+                | TokenizerFilter::StemBut(_)
         )
     }
 
@@ -101,6 +102,7 @@ impl<'a> Several<'a> {
                         self.delimiter.advance(options, token, ahead);
                     }
                     TokenizerFilter::Paths(paths) => parents(paths, &token, ahead),
+                    TokenizerFilter::StemBut(stems) => stemmed(stems, token, ahead),
                     _ => folded_beside(token, ahead),
                 }
                 true
@@ -119,6 +121,15 @@ fn folded_beside(token: Token, ahead: &mut Ahead) {
         });
     }
     ahead.due.push_back(token);
+}
+
+/// Writes the stem of a token, behind the token itself if that stays and is something else.
+fn stemmed(options: &StemBut, token: Token, ahead: &mut Ahead) {
+    let text = options.of(&token.text);
+    if options.is_beside && text != token.text {
+        ahead.due.push_back(token.clone());
+    }
+    ahead.due.push_back(Token { text, ..token });
 }
 
 /// Returns a text with its letters folded to ASCII.

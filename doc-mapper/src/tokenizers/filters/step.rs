@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use frostem::Algorithm;
 use tantivy::tokenizer::{Token, TokenFilter, TokenStream, Tokenizer};
 
 use super::chars::Replacement;
-use super::porter;
 use super::several::Several;
+use super::stems;
 use super::synonyms::Synonyms;
-use crate::tokenizers::definition::{Grams, STOP_WORDS, Stem, TokenizerFilter};
+use crate::tokenizers::definition::{Grams, STOP_WORDS, TokenizerFilter};
 
 /// One filter of a config. A single type keeps the component small: filters of its own would each be compiled for every
 /// tokenizer.
@@ -201,21 +200,7 @@ fn is_kept(filter: &TokenizerFilter, token: &mut Token, seen: &mut BTreeSet<Stri
                 *text = trimmed.to_owned();
             }
         }
-        TokenizerFilter::Stem(Stem::Porter) => porter::stem(text),
-        TokenizerFilter::Stem(Stem::English) => {
-            let stem = frostem::Stemmer::new(Algorithm::English)
-                .stem(text)
-                .into_owned();
-            *text = stem;
-        }
-        TokenizerFilter::Stem(Stem::Possessive) => {
-            let ends = ["'", "\u{2019}", "\u{ff07}"];
-            let owner = text.strip_suffix(['s', 'S']);
-            let owner = owner.and_then(|rest| ends.iter().find_map(|end| rest.strip_suffix(end)));
-            if let Some(len) = owner.map(str::len) {
-                text.truncate(len);
-            }
-        }
+        TokenizerFilter::Stem(stem) => stems::stem(*stem, text),
         TokenizerFilter::Stop {
             words,
             ignores_case,
@@ -263,6 +248,7 @@ mod tests {
     use tantivy::tokenizer::{TextAnalyzer, WhitespaceTokenizer};
 
     use super::*;
+    use crate::tokenizers::definition::Stem;
     use crate::tokenizers::runs::RunTokenizer;
 
     #[test]

@@ -24,6 +24,9 @@ pub struct Templates {
     /// Templates of searches.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub searches: BTreeMap<String, Value>,
+    /// Policies: how long documents are kept.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub policies: BTreeMap<String, Value>,
 }
 
 impl Default for Templates {
@@ -34,6 +37,7 @@ impl Default for Templates {
             component: BTreeMap::new(),
             legacy: BTreeMap::new(),
             searches: BTreeMap::new(),
+            policies: BTreeMap::new(),
         }
     }
 }

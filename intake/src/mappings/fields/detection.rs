@@ -4,6 +4,7 @@ use canter_doc_mapper::IndexConfig;
 use serde_json::{Map, Value};
 
 use crate::mappings::error::{MappingError, Result};
+use crate::mappings::fields::dates::input_formats;
 use crate::mappings::options::Options;
 
 /// What texts that are not mapped are.
@@ -57,7 +58,7 @@ impl Detection {
         }
     }
 
-    /// Takes the options about it. The formats of dates are those of RFC 3339, or there are none.
+    /// Takes the options about it.
     pub(in crate::mappings) fn take(options: &mut Options) -> Result<Self> {
         let mut detection = Self {
             dates_as_texts: !options.flag("date_detection", true)?,
@@ -68,18 +69,13 @@ impl Detection {
         };
         let names = formats.as_array().map_or(&[][..], Vec::as_slice);
         let alternatives = names.iter().filter_map(Value::as_str);
-        let mut alternatives = alternatives.flat_map(|name| name.split("||"));
-        match alternatives.find(|name| !name.contains("date_optional_time")) {
-            None => {
-                detection.dates_as_texts |= names.is_empty();
-                Ok(detection)
-            }
-            // Formats that do not count.
-            Some(_) if detection.dates_as_texts => Ok(detection),
-            Some(other) => Err(MappingError::mapper(format!(
-                "[dynamic_date_formats] can only be [strict_date_optional_time], and not [{other}]: map such fields under \
-                 [properties]"
-            ))),
+        let mut are_usual = true;
+        for format in alternatives {
+            input_formats(Some(format), "dynamic_date_formats")?;
+            are_usual &= format.ends_with("date_optional_time");
         }
+        // A text of another format is mapped as a date with its first document.
+        detection.dates_as_texts |= names.is_empty() || !are_usual;
+        Ok(detection)
     }
 }

@@ -87,7 +87,11 @@ fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> R
             field["ignore_above"] = ignore_above.into();
         }
     } else if is_aggregated {
-        field["fast"] = true.into();
+        let normalizer = fields.analysis.normalizer_of_words(&cut.tokenizer);
+        field["fast"] = match normalizer {
+            Some(normalizer) => json!({"normalizer": normalizer}),
+            None => true.into(),
+        };
     }
     if is_indexed {
         field["tokenizer"] = cut.tokenizer.into();

@@ -6,8 +6,9 @@ use crate::mappings::error::{MappingError, Result};
 use crate::mappings::fields::aliases;
 use crate::mappings::fields::analysis::Analysis;
 use crate::mappings::fields::copies::Copies;
-use crate::mappings::fields::dynamic::{Dynamic, Strings};
+use crate::mappings::fields::dynamic::{Dynamic, Strings, Templates};
 use crate::mappings::fields::field::leaf;
+use crate::mappings::fields::vectors::check_without_dims;
 use crate::mappings::merge::expanded;
 use crate::mappings::options::{Options, object};
 
@@ -48,6 +49,27 @@ impl Fields {
         Ok(fields)
     }
 
+    /// Checks that fields can be mapped as templates say.
+    pub(in crate::mappings) fn check_templates(&mut self, templates: &Templates) -> Result<()> {
+        for (name, mapping) in templates.examples() {
+            if mapping.get("copy_to").is_some() {
+                return Err(MappingError::mapper(format!(
+                    "[dynamic_templates] [{name}]: [copy_to] is not supported here, since a field cannot receive others later: \
+                     map the fields under [properties], or search several fields"
+                )));
+            }
+            // What no document has is not looked for.
+            let before = (self.words.clone(), self.copies.clone());
+            let read = self.read(&Map::from_iter([("field".to_owned(), mapping)]), "");
+            (self.words, self.copies) = before;
+            read.map_err(|error| MappingError {
+                reason: format!("[dynamic_templates] [{name}]: {}", error.reason),
+                ..error
+            })?;
+        }
+        Ok(())
+    }
+
     /// Reads one field; returns `None` if it is indexed like an unmapped one.
     fn field(
         &mut self,
@@ -75,6 +97,10 @@ impl Fields {
                 "No handler for type [{kind}] declared on field [{path}]: there are no queries for shapes here; map \
                  points as [geo_point], or keep the values in an object with [enabled: false]"
             ))),
+            // The first document says how many there are.
+            "dense_vector" if !options.has("dims") => {
+                check_without_dims(definition, path).map(|()| None)
+            }
             kind => leaf(self, name, path, kind, options).map(Some),
         }
     }
@@ -104,12 +130,6 @@ impl Fields {
                     "the object [{path}] has no [properties] and takes no others ([dynamic: strict]): leave it out"
                 ))),
             };
-        }
-        if own != self.dynamic {
-            return Err(options.wrong(
-                "dynamic",
-                "differs from that of the index: all objects with [properties] are alike here",
-            ));
         }
         options.finish()?;
         let fields = self.read(&properties, path)?;

@@ -1,6 +1,6 @@
 //! Fields of vectors.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::field::no_multi_fields;
 use crate::mappings::error::Result;
@@ -40,13 +40,24 @@ pub(super) fn vector(options: &mut Options) -> Result<Value> {
     Ok(field)
 }
 
+/// Checks a field of vectors whose number of dimensions is that of the first document.
+pub(in crate::mappings) fn check_without_dims(
+    definition: &Map<String, Value>,
+    path: &str,
+) -> Result<()> {
+    let mut whole = definition.clone();
+    whole.insert("dims".to_owned(), 8.into());
+    let mut options = Options::of(&whole, path, "dense_vector");
+    vector(&mut options)?;
+    options.finish()
+}
+
 fn dims(options: &mut Options, name: &str) -> Result<u64> {
     const MAX_DIMS: u64 = 4_096;
     let dims = options.number(name)?;
     dims.filter(|dims| (1..=MAX_DIMS).contains(dims))
         .ok_or_else(|| {
-            let problem =
-                "is required, from 1 to 4096: it is not taken from the first document here";
+            let problem = "is required, from 1 to 4096";
             options.wrong(name, problem)
         })
 }

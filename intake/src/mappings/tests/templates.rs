@@ -2,6 +2,8 @@
 
 use super::*;
 
+static NO_POLICIES: BTreeMap<String, Value> = BTreeMap::new();
+
 /// Returns a template of the shape that Filebeat sends: hundreds of fields in objects, keywords for
 /// unmapped texts, and a lifecycle.
 fn of_filebeat() -> Value {
@@ -86,6 +88,7 @@ fn set_of<'t>(
         index,
         component,
         legacy,
+        policies: &NO_POLICIES,
     }
 }
 
@@ -225,6 +228,7 @@ fn objects_of_keywords_by_path_are_whole_values() {
         index: &BTreeMap::new(),
         component: &BTreeMap::new(),
         legacy: &BTreeMap::new(),
+        policies: &NO_POLICIES,
     };
     check_template(TemplateKind::Index, "jaeger-span", &body, set).unwrap();
     let config = mapped(mappings).unwrap();
@@ -237,4 +241,32 @@ fn objects_of_keywords_by_path_are_whole_values() {
     // Other texts are words.
     let others = config.doc_mapping.dynamic_mapping.unwrap();
     assert!(matches!(others.kind, FieldKind::Json(json) if json.tokenizer == "standard"));
+}
+
+#[test]
+fn a_policy_says_how_long_documents_of_its_indexes_are_kept() {
+    let policy = json!({"policy": {"phases": {
+        "hot": {"actions": {"rollover": {"max_age": "1d"}}}, "delete": {"min_age": "7d", "actions": {"delete": {}}}}}});
+    let forever =
+        json!({"policy": {"phases": {"hot": {"actions": {"rollover": {"max_age": "1d"}}}}}});
+    let policies = by_name([("week", policy), ("forever", forever)]);
+    let named = |name: &str| {
+        by_name([(
+            "logs",
+            json!({"index_patterns": ["logs"], "data_stream": {}, "template": {"settings": {"index.lifecycle.name": name}}}),
+        )])
+    };
+    for (name, period) in [("week", Some("7d")), ("forever", None), ("other", None)] {
+        let index = named(name);
+        let set = TemplateSet {
+            index: &index,
+            component: &BTreeMap::new(),
+            legacy: &BTreeMap::new(),
+            policies: &policies,
+        };
+        let templated = set.of_index("logs").unwrap().unwrap();
+        let config = templated.index_config("logs", None).unwrap();
+        let retention = config.retention.map(|retention| retention.period);
+        assert_eq!(retention.as_deref(), period, "{name}");
+    }
 }

@@ -12,7 +12,7 @@ const DEFAULT_FORMAT: &str = "yyyy.MM.dd";
 ///
 /// # Errors
 /// An expression is invalid, or its time zone is not an offset.
-pub(super) fn written_out(name: &str, now_ms: u64) -> Result<Option<String>, Problem> {
+pub(crate) fn written_out(name: &str, now_ms: u64) -> Result<Option<String>, Problem> {
     let Some(pattern) = name
         .strip_prefix('<')
         .and_then(|rest| rest.strip_suffix('>'))

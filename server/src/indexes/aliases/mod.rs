@@ -10,6 +10,7 @@ mod read;
 mod requests;
 
 pub(crate) use apply::{AliasChange, allowed_names, apply};
+pub(crate) use date_math::written_out;
 pub(crate) use expand::{Expanded, expand, write_index};
 pub(crate) use read::{actions_of, aliases_for, put_of};
 pub(crate) use requests::{resolved, with_aliases};

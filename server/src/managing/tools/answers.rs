@@ -7,17 +7,17 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
-use canter_access::matches_any;
 use canter_index_builder::{Aliases, unix_time_ms};
 use canter_names::{MayBeAbsent, listed_names};
 use canter_runtime::{Caller, Limits, Searcher};
 use serde_json::{Map, Value, json};
 
-use super::asked::Asked;
+use super::asked::{Absent, Asked};
 use super::figures::{Figures, figures, sum};
 use super::nodes::nodes;
+use super::stored::{policies, templates};
 use super::table::{Form, Table, text};
-use super::tables::{NODE, list, table, templates_table};
+use super::tables::{NODE, list, table};
 use crate::http::{Api, Refuse};
 use crate::indexes::{Root, expand};
 use crate::requests::{Params, Problem, Tasks};
@@ -28,8 +28,29 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 /// Name of the cluster, as the guest has it.
 const CLUSTER: &str = NODE;
 
+/// Columns of the table of nodes that are shown if they are asked for, and are not known.
+const UNKNOWN_OF_NODES: [&str; 17] = [
+    "id",
+    "pid",
+    "port",
+    "http_address",
+    "version",
+    "type",
+    "build",
+    "jdk",
+    "uptime",
+    "disk.total",
+    "disk.used",
+    "disk.avail",
+    "disk.used_percent",
+    "heap.current",
+    "heap.max",
+    "ram.current",
+    "ram.max",
+];
+
 /// Parameters that have no effect on these answers.
-const WITHOUT_EFFECT: [&str; 43] = [
+const WITHOUT_EFFECT: [&str; 42] = [
     "accept_enterprise",
     "actions",
     "categories",
@@ -44,7 +65,6 @@ const WITHOUT_EFFECT: [&str; 43] = [
     "flat_settings",
     "flush",
     "full_id",
-    "group_by",
     "groups",
     "ignore_throttled",
     "include_segment_file_sizes",
@@ -110,59 +130,50 @@ fn written(asking: &Asking<'_>, table: Table, form: Option<&Form>) -> Result<Res
     }
 }
 
-/// Returns the table of templates.
-///
-/// # Errors
-/// If the caller may not see all indexes, or the catalog cannot be read.
-async fn templates(asking: &Asking<'_>, is_component: bool, names: &str) -> Result<Table, Problem> {
-    if asking.caller.indexes.is_some() {
-        return Err(Problem {
-            status: StatusCode::FORBIDDEN,
-            ..Problem::invalid(
-                "security_exception",
-                "templates are about indexes of any name: they need a token for all indexes",
-            )
-        });
-    }
-    let stored = match asking.root {
-        Some(root) => {
-            let read = root.work(|root| root.catalog.templates().map_err(Problem::from));
-            Some(read.await?)
+/// The parameters of a request.
+struct Given {
+    /// The form of a table; `None` for other answers.
+    form: Option<Form>,
+    ignores_missing: bool,
+    bytes: Option<String>,
+    waits: bool,
+    grouped: Option<String>,
+    has_defaults: bool,
+    /// What all requests may have.
+    shared: Params,
+}
+
+impl Given {
+    fn read(asked: &Asked, query: &str) -> Result<Self, String> {
+        let (form, mut params) = match asked {
+            Asked::Table(..) | Asked::Tables | Asked::Templates(..) => {
+                let (form, params) = Form::read(query)?;
+                (Some(form), params)
+            }
+            _ => (None, Params::of(query)?),
+        };
+        for name in WITHOUT_EFFECT {
+            params.text(name);
         }
-        None => None,
-    };
-    let patterns: Vec<String> = names.split(',').map(str::to_owned).collect();
-    let mut table = templates_table(stored.as_ref(), is_component);
-    table.rows.retain(|row| {
-        let name = row.first();
-        name.is_some_and(|name| matches_any(&patterns, name))
-    });
-    Ok(table)
+        params.flag("allow_no_indices")?;
+        let given = Self {
+            form,
+            ignores_missing: params.flag("ignore_unavailable")? == Some(true),
+            bytes: params.text("bytes"),
+            waits: params.flag("wait_for_completion")? == Some(true),
+            grouped: params.text("group_by"),
+            has_defaults: params.flag("include_defaults")? == Some(true),
+            shared: params,
+        };
+        given.shared.finish()?;
+        Ok(given)
+    }
 }
 
 async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Problem> {
     let query = asking.parts.uri.query().unwrap_or_default();
-    let (form, mut params) = match asked {
-        Asked::Table(..) | Asked::Tables | Asked::Templates(..) => {
-            let (form, params) = Form::read(query).map_err(Problem::illegal)?;
-            (Some(form), params)
-        }
-        _ => (None, Params::of(query).map_err(Problem::illegal)?),
-    };
-    for name in WITHOUT_EFFECT {
-        params.text(name);
-    }
-    let ignores_missing = params
-        .flag("ignore_unavailable")
-        .map_err(Problem::illegal)?;
-    params.flag("allow_no_indices").map_err(Problem::illegal)?;
-    let bytes = params.text("bytes");
-    let waits = params
-        .flag("wait_for_completion")
-        .map_err(Problem::illegal)?;
-    params.finish().map_err(Problem::illegal)?;
-    let named = |names: &str| asking.named(names, ignores_missing == Some(true));
-    let answer = match asked {
+    let given = Given::read(asked, query).map_err(Problem::illegal)?;
+    let table = match asked {
         Asked::Refused(reason) => return Err(Problem::illegal(*reason)),
         Asked::Missing(reason) => {
             return Err(Problem {
@@ -173,18 +184,43 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
             });
         }
         Asked::Tables => return Ok(text(list())),
+        Asked::Absent(Absent::HotThreads) => return Ok(text(String::new())),
         Asked::Table(name, names) => {
-            let indexes = figures(asking, &named(names)?).await?;
-            return written(
-                asking,
-                table(name, &indexes, bytes.as_deref())?,
-                form.as_ref(),
-            );
+            let names = asking.named(names, given.ignores_missing)?;
+            let indexes = figures(asking, &names).await?;
+            let mut table = table(name, &indexes, given.bytes.as_deref())?;
+            if let (Some(form), "nodes") = (&given.form, name.as_str()) {
+                table.add_asked(form, &UNKNOWN_OF_NODES);
+            }
+            Some(table)
         }
         Asked::Templates(is_component, names) => {
-            let table = templates(asking, *is_component, names).await?;
-            return written(asking, table, form.as_ref());
+            Some(templates(asking, *is_component, names).await?)
         }
+        _ => None,
+    };
+    if let Some(table) = table {
+        return written(asking, table, given.form.as_ref());
+    }
+    let answer = told_as_json(asking, asked, &given).await?;
+    let answer = match &given.shared.filter_path {
+        Some(filter) => filter.apply(answer),
+        None => answer,
+    };
+    let is_pretty = given.shared.is_pretty;
+    Ok(asking.api.answer(StatusCode::OK, &answer, is_pretty))
+}
+
+async fn told_as_json(asking: &Asking<'_>, asked: &Asked, given: &Given) -> Result<Value, Problem> {
+    let named = |names: &str| asking.named(names, given.ignores_missing);
+    Ok(match asked {
+        Asked::Absent(absent) => nothing_of(*absent),
+        Asked::ClusterSettings if given.has_defaults => {
+            json!({"persistent": {}, "transient": {}, "defaults": {}})
+        }
+        Asked::ClusterSettings => json!({"persistent": {}, "transient": {}}),
+        Asked::Tasks => tasks_by(given.grouped.as_deref())?,
+        Asked::Policies(names) => policies(asking, names).await?,
         Asked::ClusterStats => cluster_stats(&figures(asking, &named("_all")?).await?),
         Asked::NodesStats => nodes_stats(&figures(asking, &named("_all")?).await?),
         Asked::Segments(names) => segments(&figures(asking, &named(names)?).await?),
@@ -207,18 +243,25 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
         Asked::Nodes => nodes(asking.parts),
         Asked::Task(id) => {
             let task = asking.tasks.named(id)?;
-            if waits == Some(true) {
+            if given.waits {
                 task.wait(MAX_WAIT).await;
             }
             task.shown()
         }
         of_cluster => about_cluster(of_cluster),
-    };
-    let answer = match &params.filter_path {
-        Some(filter) => filter.apply(answer),
-        None => answer,
-    };
-    Ok(asking.api.answer(StatusCode::OK, &answer, params.is_pretty))
+    })
+}
+
+/// Returns the list of running tasks, of which none is told: who began one knows its id.
+fn tasks_by(group: Option<&str>) -> Result<Value, Problem> {
+    match group {
+        None | Some("nodes") => Ok(json!({"nodes": {}})),
+        Some("none") => Ok(json!({"tasks": []})),
+        Some("parents") => Ok(json!({"tasks": {}})),
+        Some(other) => Err(Problem::illegal(format!(
+            "[group_by] is nodes, parents or none, and not [{other}]"
+        ))),
+    }
 }
 
 impl Asking<'_> {
@@ -236,11 +279,24 @@ impl Asking<'_> {
     }
 }
 
+/// Returns the form of something of which there is nothing.
+fn nothing_of(absent: Absent) -> Value {
+    match absent {
+        Absent::Usage => json!({
+            "_nodes": {"total": 1, "successful": 1, "failed": 0}, "cluster_name": CLUSTER,
+            "nodes": {NODE: {"rest_actions": {}, "aggregations": {}}},
+        }),
+        Absent::Features => json!({"features": []}),
+        Absent::Dangling => json!({"dangling_indices": []}),
+        Absent::Problems => json!({"status": "green", "cluster_name": CLUSTER, "indicators": {}}),
+        Absent::Certificates | Absent::HotThreads => json!([]),
+    }
+}
+
 /// Returns an answer that is the same for all.
 fn about_cluster(asked: &Asked) -> Value {
     match asked {
-        Asked::IlmStatus => json!({"operation_mode": "STOPPED"}),
-        Asked::Tasks => json!({"nodes": {}}),
+        Asked::IlmStatus => json!({"operation_mode": "RUNNING"}),
         Asked::PendingTasks => json!({"tasks": []}),
         Asked::Xpack => {
             let absent = [

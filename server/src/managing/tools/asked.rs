@@ -16,12 +16,16 @@ pub(super) enum Asked {
     ClusterState(String, String),
     ClusterStats,
     NodesStats,
+    /// What is known of the node.
     Nodes,
+    ClusterSettings,
     Tasks,
     /// A task by its id.
     Task(String),
     PendingTasks,
     Xpack,
+    /// A list of features or the like, of which there is nothing, in the form of its path.
+    Absent(Absent),
     /// The version of this program, as in Quickwit's API.
     Version,
     WhoAsks,
@@ -33,17 +37,45 @@ pub(super) enum Asked {
     /// The list of tables.
     Tables,
     Table(String, String),
+    /// Policies of these names.
+    Policies(String),
     /// The table of templates, or of component templates, of these names.
     Templates(bool, String),
     /// Something that would not be done, with the reason.
     Refused(&'static str),
 }
 
+/// Things of which there are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Absent {
+    Usage,
+    HotThreads,
+    Features,
+    Certificates,
+    Dangling,
+    /// Problems in a report of health.
+    Problems,
+}
+
+/// Parts of what is known of a node.
+const METRICS: [&str; 12] = [
+    "_all",
+    "aggregations",
+    "http",
+    "indices",
+    "ingest",
+    "jvm",
+    "os",
+    "plugins",
+    "process",
+    "settings",
+    "thread_pool",
+    "transport",
+];
+
 /// All indexes.
 const ALL: &str = "_all";
 
-const NO_POLICIES: &str = "[_ilm/policy] is not supported: nothing would carry a policy out. The [lifecycle] of a template, or \
-                           [retention] of an index config, deletes old documents";
 const NO_PIPELINES: &str = "[_ingest/pipeline] is not supported: documents are indexed as they are sent. Transform them before \
                             they are sent, or with the transforms of an ingest";
 const NO_CLOSING: &str = "[_close] is not supported: an index stays open, and costs nothing but its objects while nothing \
@@ -78,10 +110,14 @@ impl Asked {
     /// Returns what a request to show something asks for.
     fn shown(segments: &[&str]) -> Option<Self> {
         Some(match *segments {
-            ["_ingest", "pipeline"] | ["_ilm" | "_slm", "policy"] | ["_snapshot"] => Self::Nothing,
+            ["_ingest", "pipeline"]
+            | ["_slm", "policy"]
+            | ["_snapshot"]
+            | ["_snapshot", "_all" | "*"] => Self::Nothing,
+            ["_ilm", "policy"] => Self::Policies("*".to_owned()),
             ["_remote", "info"] => Self::Nothing,
             ["_ingest", "pipeline", id] => Self::Missing(format!("pipeline [{id}] is missing")),
-            ["_ilm", "policy", id] => Self::Missing(format!("Lifecycle policy not found: {id}")),
+            ["_ilm", "policy", names] => Self::Policies(names.to_owned()),
             ["_tasks", id] => Self::Task(id.to_owned()),
             ["_ilm", "status"] => Self::IlmStatus,
             ["_cluster", "state"] => Self::ClusterState(ALL.to_owned(), ALL.to_owned()),
@@ -91,9 +127,19 @@ impl Asked {
             }
             ["_cluster", "stats"] | ["_cluster", "stats", "nodes", _] => Self::ClusterStats,
             ["_cluster", "pending_tasks"] => Self::PendingTasks,
+            ["_cluster", "settings"] => Self::ClusterSettings,
             ["_nodes", "stats", ..] | ["_nodes", _, "stats", ..] => Self::NodesStats,
-            ["_nodes"] | ["_nodes", "http" | "_all" | "_local"] => Self::Nodes,
-            ["_nodes", "_all" | "_local", "http"] => Self::Nodes,
+            ["_nodes"] | ["_nodes", "_all" | "_local"] => Self::Nodes,
+            ["_nodes", "usage"] | ["_nodes", _, "usage"] => Self::Absent(Absent::Usage),
+            ["_nodes", "hot_threads"] | ["_nodes", _, "hot_threads"] => {
+                Self::Absent(Absent::HotThreads)
+            }
+            ["_nodes", metrics] | ["_nodes", _, metrics] if are_metrics(metrics) => Self::Nodes,
+            ["_features"] => Self::Absent(Absent::Features),
+            ["_ssl", "certificates"] => Self::Absent(Absent::Certificates),
+            ["_dangling"] => Self::Absent(Absent::Dangling),
+            ["_health_report"] => Self::Absent(Absent::Problems),
+            ["_xpack", "usage"] => Self::Nothing,
             ["_tasks"] => Self::Tasks,
             ["_xpack"] => Self::Xpack,
             ["_security", "_authenticate"] => Self::WhoAsks,
@@ -127,7 +173,7 @@ impl Asked {
         let (names, what) = indexes_in(segments)?;
         Some(match what {
             ["_search_shards"] => Self::SearchShards(names),
-            ["_forcemerge"] | ["_cache", "clear"] => Self::DoneAnyway(names),
+            ["_forcemerge"] | ["_cache", "clear"] | ["_flush", "synced"] => Self::DoneAnyway(names),
             ["_open"] => Self::Open(names),
             ["_close"] => Self::Refused(NO_CLOSING),
             ["_termvectors" | "_mtermvectors", ..] => Self::Refused(NO_TERM_VECTORS),
@@ -138,12 +184,16 @@ impl Asked {
 
     fn refused(segments: &[&str]) -> Option<Self> {
         Some(Self::Refused(match segments {
-            ["_ilm", "policy", _] => NO_POLICIES,
             ["_ingest", "pipeline", _] => NO_PIPELINES,
             [_, "_block", _] => NO_BLOCKS,
             _ => return None,
         }))
     }
+}
+
+/// Returns whether a list names parts of what is known of a node.
+fn are_metrics(list: &str) -> bool {
+    list.split(',').all(|name| METRICS.contains(&name))
 }
 
 /// Returns whether something else answers with a table.
@@ -183,11 +233,8 @@ mod tests {
             "/logs/_close",
             Some(Asked::Refused(NO_CLOSING)),
         );
-        check(
-            Method::PUT,
-            "/_ilm/policy/days",
-            Some(Asked::Refused(NO_POLICIES)),
-        );
+        let policies = Asked::Policies("days".to_owned());
+        check(Method::GET, "/_ilm/policy/days", Some(policies));
         for path in [
             "/",
             "/_search",

@@ -54,10 +54,28 @@ pub(super) async fn figures(
     let encoded = names
         .iter()
         .map(|name| utf8_percent_encode(name, NON_ALPHANUMERIC).to_string());
+    let path = format!("/{}/_stats", encoded.collect::<Vec<_>>().join(","));
+    let body = asked_of_guest(asking, path, "ignore_unavailable=true").await?;
+    let indices = body.get("indices").and_then(Value::as_object);
+    let figures = indices.into_iter().flatten();
+    Ok(figures
+        .map(|(name, index)| (name.clone(), Figures::of(&index["total"])))
+        .collect())
+}
+
+/// Returns the guest's answer to a request.
+///
+/// # Errors
+/// If it is an error.
+pub(super) async fn asked_of_guest(
+    asking: &Asking<'_>,
+    path: String,
+    query: &str,
+) -> Result<Value, Problem> {
     let request = HttpRequest {
         method: "GET".to_owned(),
-        path: format!("/{}/_stats", encoded.collect::<Vec<_>>().join(",")),
-        query: "ignore_unavailable=true".to_owned(),
+        path,
+        query: query.to_owned(),
         body: Vec::new(),
     };
     let answer = asking
@@ -78,9 +96,5 @@ pub(super) async fn figures(
                 .to_owned(),
         });
     }
-    let indices = body.get("indices").and_then(Value::as_object);
-    let figures = indices.into_iter().flatten();
-    Ok(figures
-        .map(|(name, index)| (name.clone(), Figures::of(&index["total"])))
-        .collect())
+    Ok(body)
 }

@@ -13,6 +13,7 @@ mod answers;
 mod asked;
 mod figures;
 mod nodes;
+mod stored;
 mod table;
 mod tables;
 

@@ -54,6 +54,21 @@ impl Form {
 }
 
 impl Table {
+    /// Adds columns that are asked for, without values.
+    pub(super) fn add_asked(&mut self, form: &Form, unknown: &[&'static str]) {
+        let asked = form.shown.as_deref().unwrap_or_default();
+        for name in asked.split(',').map(str::trim) {
+            let found = unknown.iter().find(|own| **own == name);
+            let Some(column) = found.filter(|own| !self.columns.contains(*own)) else {
+                continue;
+            };
+            self.columns.push(*column);
+            self.rows
+                .iter_mut()
+                .for_each(|row| row.push("-".to_owned()));
+        }
+    }
+
     /// Writes the table.
     ///
     /// # Errors

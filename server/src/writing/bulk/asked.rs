@@ -1,8 +1,12 @@
 //! What an action asks for, checked before anything is performed.
 
+use std::borrow::Cow;
+
 use axum::http::StatusCode;
 use canter_index_builder::{check_id, first_key_in, id_in};
 use canter_intake::{Action, Condition, LineOutcome, Operation, Verb};
+
+use serde_json::{Map, Value};
 
 use super::items::Done;
 use crate::requests::{ChangeRequest, Problem};
@@ -17,6 +21,7 @@ const METADATA: [&str; 5] = ["_id", "_version", "_seq_no", "_routing", "_ignored
 const ANY_VERSION: i64 = -3;
 
 /// Action to perform.
+#[derive(Clone)]
 pub(super) struct Asked<'b> {
     /// The number of its index.
     pub(super) index: u32,
@@ -61,6 +66,19 @@ impl<'b> Asked<'b> {
     /// Returns the id that its document says itself.
     pub(super) fn own_id(&self, id_field: &str) -> Option<String> {
         id_in(self.body?, id_field).ok()?
+    }
+
+    /// Returns a document with the fields that it brings: of a change, those of `doc` and `upsert`.
+    pub(super) fn fields(&self) -> Option<Cow<'b, [u8]>> {
+        let body = self.body?;
+        if self.verb != Verb::Update {
+            return Some(Cow::Borrowed(body));
+        }
+        let change: Map<String, Value> = serde_json::from_slice(body).ok()?;
+        let parts = ["upsert", "doc"].into_iter();
+        let parts = parts.filter_map(|key| change.get(key)?.as_object().cloned());
+        let whole: Map<String, Value> = parts.flatten().collect();
+        Some(Cow::Owned(Value::Object(whole).to_string().into_bytes()))
     }
 
     /// Returns what is wrong with its document in an index with this `id_field`, if anything is.

@@ -2,8 +2,8 @@
 
 use crate::config::read::node::{MapReader, Node, NodeValue, Result};
 use crate::tokenizers::{
-    CharFilter, Delimiter, FILTERS, Grams, STEMS, STOP_WORDS, Shingles, Stem, SynonymRules,
-    TokenizerFilter,
+    CharFilter, Delimiter, FILTERS, Grams, STEMS, STOP_WORDS, Shingles, Stem, StemBut,
+    SynonymRules, TokenizerFilter,
 };
 
 /// Maximum number of filters of one tokenizer.
@@ -166,7 +166,10 @@ const FILTERS_WITH_OPTIONS: [(&str, &[&str]); 14] = [
     ("limit", &["type", "max_token_count"]),
     ("stop", &["type", "stopwords", "ignore_case"]),
     ("length", &["type", "min", "max"]),
-    ("stemmer", &["type", "language"]),
+    (
+        "stemmer",
+        &["type", "language", "overrides", "preserve_original"],
+    ),
     (
         "ngram",
         &["type", "min_gram", "max_gram", "preserve_original"],
@@ -203,7 +206,7 @@ fn filter_with_options(node: &Node, path: &str, what: &str) -> Result<TokenizerF
             min: map.u64("min", 0, 0, MAX_LENGTH)? as usize,
             max: map.u64("max", MAX_LENGTH, 0, MAX_LENGTH)? as usize,
         },
-        "stemmer" => TokenizerFilter::Stem(map.choice("language", &STEMS, Stem::Porter)?),
+        "stemmer" => stemmer(&map)?,
         "truncate" => TokenizerFilter::Truncate {
             length: map.u64("length", 10, 1, MAX_LENGTH)? as usize,
         },
@@ -259,6 +262,35 @@ fn of_words(kind: &str, map: &MapReader<'_>, what: &str) -> Result<TokenizerFilt
             _ => return Err(map.error("type", "it replaces nothing")),
         },
     })
+}
+
+fn stemmer(map: &MapReader<'_>) -> Result<TokenizerFilter> {
+    let stem = map.choice("language", &STEMS, Stem::Porter)?;
+    let is_beside = map.bool("preserve_original", false)?;
+    let mut overrides = Vec::new();
+    for rule in rules(map, "overrides")? {
+        match rule.split_once("=>") {
+            Some((word, own)) if !word.trim().is_empty() && !own.trim().is_empty() => {
+                overrides.push((word.trim().to_owned(), own.trim().to_owned()));
+            }
+            _ => {
+                let message =
+                    format!("an entry of \"overrides\" is \"word => stem\"; got {rule:?}");
+                return Err(map.error("overrides", message));
+            }
+        }
+    }
+    // Of several entries of a word the first counts.
+    canter_sorting::sort_by(&mut overrides, |one, other| one.0.cmp(&other.0));
+    overrides.dedup_by(|later, first| later.0 == first.0);
+    if overrides.is_empty() && !is_beside {
+        return Ok(TokenizerFilter::Stem(stem));
+    }
+    Ok(TokenizerFilter::StemBut(StemBut {
+        stem,
+        overrides,
+        is_beside,
+    }))
 }
 
 fn stop(map: &MapReader<'_>) -> Result<TokenizerFilter> {

@@ -10,6 +10,8 @@ use canter_doc_mapper::IndexConfig;
 use serde_json::{Map, Value, json};
 
 use super::chars;
+use super::languages;
+use super::marks::Marks;
 use super::parts::{Parts, list_of, only, resolve_cut, resolve_filter};
 use crate::mappings::error::{MappingError, Result};
 use crate::mappings::settings::Settings;
@@ -111,6 +113,21 @@ impl Analysis {
         found.map(|(_, tokenizer, column)| (*tokenizer, *column))
     }
 
+    /// Returns the normalizer of a column that has the only word of a text as this tokenizer makes it, if it makes one word
+    /// of a text.
+    pub(in crate::mappings) fn normalizer_of_words(&self, tokenizer: &str) -> Option<&'static str> {
+        let entry = self.entry(tokenizer)?;
+        if entry["type"] != "keyword" || entry.get("char_filters").is_some() {
+            return None;
+        }
+        let filters = list_of(entry.get("filters"));
+        let is_named = entry["filters"].as_array().map(Vec::len) == Some(filters.len());
+        let found = NORMALIZERS
+            .iter()
+            .find(|(of, ..)| is_named && filters == *of);
+        found.map(|(_, _, column)| *column)
+    }
+
     /// Returns the names of the analyzers that fields may have.
     pub(super) fn names(&self) -> String {
         let own = self
@@ -120,6 +137,7 @@ impl Analysis {
         let own = own.filter(|name| !name.starts_with(NORMALIZER));
         let own = own.map(|name| name.strip_prefix(ANALYZER).unwrap_or(name));
         let mut names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+        names.extend(languages::names());
         names.extend(own.filter(|name| !is_built_in(name)));
         names.join(", ")
     }
@@ -133,6 +151,36 @@ impl Analysis {
     fn entry(&self, name: &str) -> Option<&Value> {
         self.tokenizers.iter().find(|entry| entry["name"] == name)
     }
+}
+
+/// Returns the parts of an analyzer that a request to analyze texts puts together, as an index config has them; `None` if it
+/// names none, or some that cannot be had. With `is_global`, it may name the analyzer of a language.
+#[must_use]
+pub fn analyzer_parts(body: &Map<String, Value>, is_global: bool) -> Option<Map<String, Value>> {
+    let has = |key: &str| body.get(key).is_some_and(|value| !value.is_null());
+    let has_parts = has("tokenizer") || has("filter") || has("char_filter");
+    let parts = Parts::of(&Settings::new()).ok()?;
+    let mut entry = if has("analyzer") {
+        let name = body.get("analyzer")?.as_str()?;
+        let is_known = is_global && !has_parts && languages::is_analyzer(name);
+        is_known.then(|| languages::analyzer(name, None, &[]))?
+    } else if has_parts && !has("field") && !has("normalizer") {
+        let mut definition = body.clone();
+        definition
+            .entry("tokenizer")
+            .or_insert_with(|| "keyword".into());
+        custom(&parts, "the request", &definition).ok()?
+    } else {
+        return None;
+    };
+    let entry = entry.as_object_mut()?;
+    let mut found = Map::new();
+    for (key, of_config) in [("filter", "filters"), ("char_filter", "char_filters")] {
+        let own = entry.shift_remove(of_config);
+        found.insert(key.to_owned(), own.unwrap_or_else(|| json!([])));
+    }
+    found.insert("tokenizer".to_owned(), Value::Object(std::mem::take(entry)));
+    Some(found)
 }
 
 fn is_built_in(name: &str) -> bool {
@@ -157,10 +205,13 @@ fn analyzer(parts: &Parts, name: &str, definition: &Map<String, Value>) -> Resul
         "standard" | "stop" | "english" => &["stopwords", "max_token_length"],
         "pattern" => &["pattern", "flags", "lowercase", "stopwords"],
         "simple" | "whitespace" | "keyword" => &[],
+        "snowball" => &["stopwords", "language"],
+        kind if languages::is_analyzer(kind) => &["stopwords", "stem_exclusion"],
         other => {
             return Err(MappingError::illegal(format!(
                 "{what} has the type [{other}], which is not supported: it can be custom, standard, simple, whitespace, \
-                 keyword, stop, pattern or english"
+                 keyword, stop, pattern, snowball, english, {}",
+                languages::names().join(", ")
             )));
         }
     };
@@ -168,12 +219,15 @@ fn analyzer(parts: &Parts, name: &str, definition: &Map<String, Value>) -> Resul
     if kind == "custom" {
         return custom(parts, &what, definition);
     }
+    if languages::is_analyzer(kind) {
+        return of_language(&what, kind, definition);
+    }
     let stop = || -> Result<Value> {
         let mut filter = json!({"type": "stop"});
         filter["stopwords"] = match definition.get("stopwords") {
             None | Some(Value::Null) if kind == "standard" || kind == "pattern" => json!([]),
             None | Some(Value::Null) => json!(["_english_"]),
-            Some(words) => stop_words(words).into(),
+            Some(words) => named_words(&what, stop_words(words))?.into(),
         };
         Ok(filter)
     };
@@ -206,6 +260,48 @@ fn analyzer(parts: &Parts, name: &str, definition: &Map<String, Value>) -> Resul
     })
 }
 
+/// Reads the analyzer of a language.
+fn of_language(what: &str, kind: &str, definition: &Map<String, Value>) -> Result<Value> {
+    let language = definition.get("language").and_then(Value::as_str);
+    if language.is_some_and(|language| !language.eq_ignore_ascii_case("english")) {
+        return Err(MappingError::illegal(format!(
+            "[language] of {what} can only be English: other languages have analyzers of their own, such as german"
+        )));
+    }
+    let words = match definition.get("stopwords") {
+        None | Some(Value::Null) => None,
+        Some(given) => Some(named_words(what, stop_words(given))?),
+    };
+    Ok(languages::analyzer(
+        kind,
+        words,
+        &languages::unchanged(definition),
+    ))
+}
+
+/// Replaces the names of lists among words by the words of these.
+///
+/// # Errors
+/// There is no list of a name.
+pub(super) fn named_words(what: &str, words: Vec<String>) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    for word in words {
+        let is_name = word.len() > 2 && word.starts_with('_') && word.ends_with('_');
+        match languages::stop_words(&word) {
+            Some(list) => all.extend(list),
+            None if is_name && word != "_english_" => {
+                return Err(MappingError::illegal(format!(
+                    "[stopwords] of {what} has the list [{word}], which is not there: write out its words, or use _english_ \
+                     or that of {}",
+                    languages::names().join(", ")
+                )));
+            }
+            None => all.push(word),
+        }
+    }
+    Ok(all)
+}
+
 /// Returns the words of a list, of a text with commas, or the name of a list.
 pub(super) fn stop_words(given: &Value) -> Vec<String> {
     let words = list_of(Some(given)).into_iter();
@@ -225,9 +321,14 @@ fn custom(parts: &Parts, what: &str, definition: &Map<String, Value>) -> Result<
     };
     let (mut entry, first) = resolve_cut(parts, what, tokenizer)?;
     let mut filters: Vec<Value> = first.into_iter().collect();
+    let mut marks = Marks::default();
     for filter in list(definition.get("filter")) {
-        filters.extend(resolve_filter(parts, what, &filter)?);
+        if !marks.take(parts, what, &filter)? {
+            let filter = resolve_filter(parts, what, &filter)?;
+            filters.extend(filter.map(|filter| marks.applied_to(filter)));
+        }
     }
+    marks.check_used(what)?;
     entry["filters"] = filters.into();
     if !char_filters.is_empty() {
         entry["char_filters"] = char_filters.into();

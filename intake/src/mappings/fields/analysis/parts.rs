@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::analyzers::stop_words;
+use super::analyzers::{named_words as expand_words, stop_words};
+use super::languages;
 use super::patterns::{ascii_pattern, words_between, words_between_chars};
 use super::words;
 use crate::mappings::error::{MappingError, Result};
@@ -346,14 +347,18 @@ pub(super) fn resolve_filter(parts: &Parts, what: &str, given: &Value) -> Result
         }
         "unique" => {
             options.only(&["only_on_same_position"])?;
-            if options.flag("only_on_same_position")? {
-                return Err(options.wrong("only_on_same_position", "can only be false here"));
+            match options.flag("only_on_same_position")? {
+                true => "remove_duplicates".into(),
+                false => "unique".into(),
             }
-            "unique".into()
         }
         "trim" | "porter_stem" => {
             options.only(&[])?;
             kind.into()
+        }
+        "german_normalization" => {
+            options.only(&[])?;
+            json!({"type": "stemmer", "language": kind})
         }
         "snowball" | "stemmer" => stemmer(&kind, &options)?,
         "stop" => {
@@ -378,7 +383,7 @@ pub(super) fn resolve_filter(parts: &Parts, what: &str, given: &Value) -> Result
                 return Err(MappingError::illegal(format!(
                     "the filter [{other}] of {what} is not supported: there are lowercase, asciifolding, trim, unique, \
                      stop, keep, length, limit, truncate, reverse, uppercase, elision, apostrophe, pattern_replace, remove_duplicates, ngram, edge_ngram, shingle, synonym, synonym_graph, \
-                     word_delimiter_graph, stemmer, snowball and porter_stem"
+                     word_delimiter_graph, stemmer, snowball, porter_stem, german_normalization, keyword_marker, keyword_repeat and stemmer_override"
                 )));
             }
         },
@@ -401,19 +406,17 @@ fn stemmer(kind: &str, options: &PartOptions<'_>) -> Result<Value> {
     options.only(&["language", "name"])?;
     let language = options.text("language").or(options.text("name"));
     let language = language.unwrap_or("english").to_lowercase();
-    let own = match (kind, language.as_str()) {
-        ("snowball", "english") => "porter2",
-        ("snowball", "porter") => "english",
-        ("stemmer", "english" | "porter") => "english",
-        ("stemmer", "porter2" | "possessive_english") => language.as_str(),
-        _ => {
+    match languages::stemmer(kind, &language) {
+        Some(own) => Ok(json!({"type": "stemmer", "language": own})),
+        None => {
             let problem = format!(
-                "is [{language}], whose stemmer is not supported: there are english, porter, porter2 and possessive_english"
+                "is [{language}], whose stemmer is not supported: there are english, porter, porter2, possessive_english, \
+                 light_german, light_french, light_spanish, light_italian, light_portuguese, russian, swedish, danish, \
+                 norwegian and dutch"
             );
-            return Err(options.wrong("language", &problem));
+            Err(options.wrong("language", &problem))
         }
-    };
-    Ok(json!({"type": "stemmer", "language": own}))
+    }
 }
 
 fn named_words(options: &PartOptions<'_>) -> Result<Vec<String>> {
@@ -421,16 +424,5 @@ fn named_words(options: &PartOptions<'_>) -> Result<Vec<String>> {
         None => vec!["_english_".to_owned()],
         Some(given) => stop_words(given),
     };
-    let is_other = |word: &&String| {
-        word.starts_with('_') && word.ends_with('_') && word.len() > 2 && *word != "_english_"
-    };
-    match words.iter().find(is_other) {
-        None => Ok(words),
-        Some(name) => {
-            let problem = format!(
-                "has the list [{name}], which is not there: write out its words, or use _english_"
-            );
-            Err(options.wrong("stopwords", &problem))
-        }
-    }
+    expand_words(&options.what, words)
 }

@@ -6,10 +6,11 @@ use canter_doc_mapper::IndexConfig;
 use canter_names::matches_pattern;
 use serde_json::{Map, Value, json};
 
-use super::config::{IndexParts, index_config};
-use super::error::{MappingError, Result};
-use super::patterns::overlap;
-use super::settings::{self, Settings, flag};
+use super::policy::{age_of_deletion, check_policy};
+use crate::mappings::config::{IndexParts, config_with};
+use crate::mappings::error::{MappingError, Result};
+use crate::mappings::patterns::overlap;
+use crate::mappings::settings::{self, Settings, flag};
 
 /// Maximum length of a name or a pattern in bytes.
 const MAX_NAME_BYTES: usize = 255;
@@ -25,6 +26,8 @@ pub enum TemplateKind {
     Legacy,
     /// `_scripts`: the template of a search.
     Search,
+    /// `_ilm/policy`, which indexes name in their settings.
+    Policy,
 }
 
 /// All templates, in their original form.
@@ -36,12 +39,16 @@ pub struct TemplateSet<'t> {
     pub component: &'t BTreeMap<String, Value>,
     /// Templates of kind [`TemplateKind::Legacy`].
     pub legacy: &'t BTreeMap<String, Value>,
+    /// Policies of kind [`TemplateKind::Policy`].
+    pub policies: &'t BTreeMap<String, Value>,
 }
 
 /// Description of an index by its templates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Templated {
     parts: Vec<IndexParts>,
+    /// Ages at which policies delete documents.
+    ages: BTreeMap<String, String>,
     /// True if the index is a data stream.
     pub is_data_stream: bool,
     /// True if an incoming document may create the index.
@@ -58,17 +65,17 @@ impl Templated {
     /// Returns the config of an index of this name; `own` is the part that a request adds.
     ///
     /// # Errors
-    /// As [`index_config`].
+    /// As [`index_config`](super::super::index_config).
     pub fn index_config(&self, name: &str, own: Option<IndexParts>) -> Result<IndexConfig> {
         let mut parts = self.parts.clone();
         parts.extend(own);
-        index_config(name, &parts, self.is_data_stream)
+        config_with(name, &parts, self.is_data_stream, &self.ages)
     }
 
     /// Returns settings, mappings and aliases as an index of this name would have them.
     ///
     /// # Errors
-    /// As [`index_config`].
+    /// As [`index_config`](super::super::index_config).
     pub fn shown(&self, name: &str) -> Result<Value> {
         let config = self.index_config(name, None)?;
         let mapping = config.doc_mapping.elasticsearch_mapping.as_deref();
@@ -118,8 +125,9 @@ impl<'t> TemplateSet<'t> {
         // The sort is stable: templates of equal order stay sorted by name.
         legacy.sort_by_key(|(order, _)| *order);
         let parts: Vec<IndexParts> = legacy.into_iter().map(|(_, parts)| parts).collect();
-        Ok((!parts.is_empty()).then_some(Templated {
+        Ok((!parts.is_empty()).then(|| Templated {
             parts,
+            ages: self.ages(),
             is_data_stream: false,
             may_be_made_for_documents: true,
         }))
@@ -170,6 +178,15 @@ impl<'t> TemplateSet<'t> {
         users.map(|(name, _)| name.as_str()).collect()
     }
 
+    /// Returns the ages at which policies delete documents.
+    #[must_use]
+    pub fn ages(&self) -> BTreeMap<String, String> {
+        let ages = self.policies.iter();
+        let ages =
+            ages.filter_map(|(name, body)| Some((name.clone(), age_of_deletion(body)?.to_owned())));
+        ages.collect()
+    }
+
     fn templated(&self, template: &IndexTemplate<'_>) -> Result<Templated> {
         let mut parts = Vec::new();
         for name in &template.composed_of {
@@ -190,6 +207,7 @@ impl<'t> TemplateSet<'t> {
         parts.push(template.own.clone());
         Ok(Templated {
             parts,
+            ages: self.ages(),
             is_data_stream: template.is_data_stream,
             may_be_made_for_documents: template.may_be_made_for_documents,
         })
@@ -228,15 +246,16 @@ pub fn check_template(
     check_name(name)?;
     match kind {
         TemplateKind::Search => check_search(body),
+        TemplateKind::Policy => check_policy(name, body),
         TemplateKind::Component => {
             let parts = read_component(name, body)?;
             // Composition cannot repair an invalid part. The timestamp field may be in another
             // part.
-            index_config("component", &[parts], true).map(drop)
+            config_with("component", &[parts], true, &others.ages()).map(drop)
         }
         TemplateKind::Legacy => {
             let (_, _, parts) = read_legacy(name, body)?;
-            index_config("legacy", &[parts], false).map(drop)
+            config_with("legacy", &[parts], false, &others.ages()).map(drop)
         }
         TemplateKind::Index => {
             let template = IndexTemplate::read(name, body)?;
