@@ -339,3 +339,71 @@ fn at_most_so_many_documents_are_deleted_as_a_request_says() {
         assert_eq!(post(&server, &path, &everything).status, 400, "{wrong}");
     }
 }
+
+#[test]
+fn a_long_write_goes_on_as_a_task() {
+    let (_folder, server) = start();
+    for id in 0..5 {
+        let path = format!("/from/_doc/{id}?refresh=true");
+        assert_eq!(put(&server, &path, &json!({"n": id})).status, 201);
+    }
+    let body = json!({"source": {"index": "from"}, "dest": {"index": "to"}});
+    let begun = post(&server, "/_reindex?wait_for_completion=false", &body);
+    assert_eq!(begun.status, 200, "{}", begun.text);
+    let ended = |begun: &Answer| {
+        let id = begun.json()["task"].as_str().unwrap().to_owned();
+        server.get(&format!("/_tasks/{id}?wait_for_completion=true"))
+    };
+    let copied = ended(&begun).json();
+    assert_eq!(copied["completed"], true, "{copied}");
+    assert_eq!(copied["response"]["created"], 5, "{copied}");
+    assert_eq!(copied["task"]["status"]["total"], 5, "{copied}");
+    assert_eq!(count(&server, "to"), 5);
+    let query = json!({"query": {"range": {"n": {"gte": 3}}}});
+    let path = "/to/_delete_by_query?wait_for_completion=false&refresh=true";
+    let deleted = ended(&post(&server, path, &query)).json();
+    assert_eq!(deleted["response"]["deleted"], 2, "{deleted}");
+    assert_eq!(count(&server, "to"), 3);
+    // What is wrong with a request is what its task ended with.
+    let wrong = ended(&post(&server, path, &json!({}))).json();
+    assert_eq!(wrong["completed"], true, "{wrong}");
+    assert!(wrong["error"]["reason"].is_string(), "{wrong}");
+    assert_eq!(server.get("/_tasks/canter:1").status, 404);
+}
+
+#[test]
+fn tables_have_the_columns_that_are_asked_for_by_patterns() {
+    let (_folder, server) = start();
+    assert_eq!(put(&server, "/logs", &json!({})).status, 200);
+    for table in [
+        "aliases",
+        "allocation",
+        "fielddata",
+        "master",
+        "nodes",
+        "shards",
+    ] {
+        let whole = server.get(&format!("/_cat/{table}?h=*&format=json"));
+        assert_eq!(whole.status, 200, "{table}: {}", whole.text);
+    }
+    let some = server.get("/_cat/shards?h=i*,unknown,state&format=json");
+    assert_eq!(
+        some.json(),
+        json!([{"index": "logs", "ip": "127.0.0.1", "state": "STARTED"}]),
+        "{}",
+        some.text
+    );
+    assert_eq!(server.get("/_cat/shards?s=unknown").status, 400);
+    let indexes = server.get("/_cat/indices?h=index,store.size").text;
+    assert!(indexes.trim_end().ends_with('b'), "{indexes}");
+}
+
+#[test]
+fn a_client_that_looks_for_nodes_finds_the_one_it_asks() {
+    let (_folder, server) = start();
+    for path in ["/_nodes/http", "/_nodes", "/_nodes/_all/http"] {
+        let node = &server.get(path).json()["nodes"]["canter"];
+        let address = node["http"]["publish_address"].as_str().unwrap_or_default();
+        assert_eq!(address, server.address(), "{path}: {node}");
+    }
+}

@@ -376,3 +376,80 @@ fn what_matches_everything_counts_for_the_score() {
         assert_eq!(answer["hits"]["max_score"], score, "{query}: {answer}");
     }
 }
+
+#[test]
+fn one_of_the_optional_clauses_must_match_where_nothing_else_must() {
+    let index = index(&[
+        json!({"tag": "a"}),
+        json!({"tag": "b"}),
+        json!({"tag": "c"}),
+    ]);
+    let should = json!([{"term": {"tag": "a"}}, {"term": {"tag": "b"}}]);
+    for least in [json!(0), json!(-10), json!("0%"), json!("-100%")] {
+        let alone = json!({"bool": {"should": should, "minimum_should_match": least}});
+        assert_eq!(found(&index, &alone), [0, 1], "{alone}");
+        let beside = json!({"bool": {"should": should, "filter": {"exists": {"field": "tag"}},
+            "minimum_should_match": least}});
+        assert_eq!(found(&index, &beside), [0, 1, 2], "{beside}");
+        let without = json!({"bool": {"should": should, "must_not": {"term": {"tag": "b"}},
+            "minimum_should_match": least}});
+        assert_eq!(found(&index, &without), [0], "{without}");
+        let text = json!({"query_string": {"query": "tag:a tag:b", "minimum_should_match": least}});
+        assert_eq!(found(&index, &text), [0, 1], "{text}");
+    }
+}
+
+#[test]
+fn bounds_of_dates_are_as_precise_as_the_field_whatever_their_format() {
+    let index = index(&[
+        json!({"seen": "2015-02-01T00:00:00.001999Z"}),
+        json!({"seen": "2015-02-01T00:00:00.002Z"}),
+    ]);
+    let format = "yyyy|MM|dd 'T'HH:mm:ss.SSSSSS'Z'";
+    for (bounds, wanted) in [
+        (json!({"gte": "2015-02-01T00:00:00.001999Z"}), vec![0, 1]),
+        (json!({"gt": "2015-02-01T00:00:00.001999Z"}), vec![1]),
+        (
+            json!({"gte": "2015|02|01 T00:00:00.001999Z", "format": format}),
+            vec![0, 1],
+        ),
+        (
+            json!({"gte": "2015|02|01 T00:00:00.001999Z", "lte": "2015|02|01 T00:00:00.001999Z", "format": format}),
+            vec![0],
+        ),
+    ] {
+        let query = json!({"range": {"seen": bounds}});
+        assert_eq!(found(&index, &query), wanted, "{query}");
+    }
+}
+
+#[test]
+fn a_query_of_the_url_replaces_that_of_the_body_and_filters_join_it() {
+    let index = index(&[
+        json!({"tag": "a", "text": "one"}),
+        json!({"tag": "a", "text": "two"}),
+        json!({"tag": "b", "text": "one"}),
+    ]);
+    let searcher = named(&index, "logs");
+    let ids = |query: &str, body: Value| {
+        let (status, answer) = call(&searcher, "POST", "/logs/_search", query, &body);
+        assert_eq!(status, 200, "{answer}");
+        let hits = answer["hits"]["hits"].as_array().unwrap();
+        let mut ids: Vec<u64> = hits
+            .iter()
+            .map(|hit| hit["_source"]["n"].as_u64().unwrap())
+            .collect();
+        ids.sort_unstable();
+        ids
+    };
+    let body = || json!({"query": {"term": {"tag": "b"}}});
+    assert_eq!(ids("q=tag:a", body()), [0, 1]);
+    assert_eq!(ids("extra_filters=text:one", body()), [2]);
+    assert_eq!(ids("extra_filters=text:one,tag:a", json!({})), [0]);
+    assert_eq!(ids("q=tag:a&extra_filters=text:two", body()), [1]);
+    let collapsed = json!({"collapse": {"field": "n", "inner_hits": {"name": "x"}}});
+    assert_eq!(ids("extra_filters=text:one", collapsed), [0, 2]);
+    // A number may be sent back as a text.
+    let page = json!({"sort": [{"n": "asc"}], "search_after": ["1"]});
+    assert_eq!(ids("", page), [2]);
+}
