@@ -67,7 +67,10 @@ const CONFLICTS: &[Param] = &[text(
 const COPYING: &[Param] = &[
     number("max_docs", 1000, "How many documents are written at most."),
     flag("refresh", "Has no effect: documents are published at once."),
-    flag("wait_for_completion", "`false`: answer with a task at once, for `_tasks/<id>`."),
+    flag(
+        "wait_for_completion",
+        "`false`: answer with a task at once, for `_tasks/<id>`.",
+    ),
 ];
 
 const DOCUMENT: &str = "{\"timestamp\":1460505600,\"severity_text\":\"INFO\",\"body\":\"some\"}";
@@ -258,7 +261,10 @@ pub(super) const ROWS: &[ChangeRoute] = &[
                     ),
                     number("max_docs", 1000, "How many documents are deleted at most."),
                     flag("refresh", "Has no effect: deletions are published at once."),
-                    flag("wait_for_completion", "`false`: answer with a task at once, for `_tasks/<id>`."),
+                    flag(
+                        "wait_for_completion",
+                        "`false`: answer with a task at once, for `_tasks/<id>`.",
+                    ),
                 ],
             ],
             body: Some((JSON, "{\"query\":{\"match\":{\"body\":\"nothing\"}}}")),
