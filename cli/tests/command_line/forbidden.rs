@@ -128,6 +128,9 @@ fn without_the_moment(answer: &mut Value) {
                 "_id",
                 "pit_id",
                 "create_timestamp",
+                "transport_address",
+                "publish_address",
+                "bound_address",
             ] {
                 object.remove(moment);
             }

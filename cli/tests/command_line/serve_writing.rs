@@ -368,7 +368,7 @@ fn a_query_deletes_what_it_finds() {
     for (path, body, part) in [
         ("/logs/_delete_by_query", json!({}), "query is missing"),
         (
-            "/logs/_delete_by_query?wait_for_completion=false",
+            "/logs/_delete_by_query?wait_for_completion=maybe",
             json!({"query": {"match_all": {}}}),
             "wait_for_completion",
         ),

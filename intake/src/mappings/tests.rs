@@ -143,10 +143,6 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[sparse_vector]",
         ),
         (
-            json!({"properties": {"f": {"type": "dense_vector"}}}),
-            "[dims] of field [f] is required",
-        ),
-        (
             json!({"properties": {"f": {"type": "dense_vector", "dims": 4097}}}),
             "[dims] of field [f]",
         ),

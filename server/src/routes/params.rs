@@ -183,6 +183,11 @@ pub(super) const QUERY: &[Param] = &[
         "The language of `q`: `lucene` or `kql`.",
     ),
     text("default_operator", "AND", "`AND` or `OR` between words."),
+    text(
+        "extra_filters",
+        "severity_text:ERROR",
+        "Queries, separated by commas, that documents must match, too.",
+    ),
     flag("analyze_wildcard", "Has no effect."),
     flag(
         "lenient",

@@ -472,22 +472,4 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         body: None,
         answers: JSON,
     },
-    Route {
-        paths: &[
-            "/_nodes",
-            "/_nodes/http",
-            "/_nodes/_all",
-            "/_nodes/_local",
-            "/_nodes/_all/http",
-        ],
-        methods: GET,
-        about: "Nodes, as clients ask for them at their start: there is one.",
-        params: &[
-            &[flag("flat_settings", "Has no effect.")],
-            COMMON,
-            WITHOUT_EFFECT,
-        ],
-        body: None,
-        answers: JSON,
-    },
 ];

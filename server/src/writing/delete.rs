@@ -6,6 +6,7 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use axum::response::Response;
 use canter_index_builder::{BuildError, ErrorKind, delete_documents};
+use canter_intake::index_id_of;
 use canter_runtime::ErrorKind as SearchErrorKind;
 use canter_split_format::ListedSplit;
 use serde_json::{Map, Value, json};
@@ -50,10 +51,15 @@ pub(super) async fn delete(
         }
         let of_alias = filters.get(&name).cloned();
         let query = of_alias.map_or_else(|| query.clone(), |filters| filtered(&query, filters));
-        let search = json!({
+        let mut search = json!({
             "query": query, "max_hits": 0, "list_documents": true,
-            "forced_filter": request.caller.forced_filter, "index_name": name,
+            "forced_filter": request.caller.forced_filter,
         });
+        match name_in_config(&name, &query) {
+            Ok(Some(name)) => search["index_name"] = name.into(),
+            Ok(None) => {}
+            Err(problem) => return fail(request, &problem),
+        }
         let finder = Arc::clone(&writers.finder);
         let called = name.clone();
         let deleted = tokio::task::spawn_blocking(move || {
@@ -85,6 +91,24 @@ pub(super) async fn delete(
         "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": [],
     });
     respond(request, &params, StatusCode::OK, answer)
+}
+
+/// Returns the name by which clauses on `_index` know an index; `None` for a name that is no id of a config, as those with
+/// dots are. The engine reads the name from the config.
+///
+/// # Errors
+/// If a query has such a clause for such a name: it would find nothing.
+fn name_in_config<'n>(name: &'n str, query: &Value) -> Result<Option<&'n str>, Problem> {
+    if index_id_of(name) == name {
+        return Ok(Some(name));
+    }
+    match query.to_string().contains("_index") {
+        true => Err(Problem::illegal(format!(
+            "[{name}]: documents cannot be deleted by a clause on [_index] here, because of the name of the index: leave \
+             the clause out, and name the index in the path"
+        ))),
+        false => Ok(None),
+    }
 }
 
 /// Adds the filters of aliases to a query, which is text or the DSL.

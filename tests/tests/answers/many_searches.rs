@@ -134,6 +134,7 @@ const OF_URLS: &[(&str, &[&str])] = &[
     ("default_operator", &["AND"]),
     ("analyze_wildcard", &["true"]),
     ("lenient", &["true"]),
+    ("extra_filters", &["text:red", "text:red,n:3"]),
     ("language", &["kql"]),
     ("size", &["3", "x"]),
     ("from", &["2"]),
