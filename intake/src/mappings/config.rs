@@ -100,19 +100,7 @@ pub fn config_with(
     is_data_stream: bool,
     ages: &BTreeMap<String, String>,
 ) -> Result<IndexConfig> {
-    let mut all_settings = Settings::new();
-    let mut mapping = Map::new();
-    let mut lifecycle = &Value::Null;
-    for part in parts {
-        settings::add(&mut all_settings, &part.settings)?;
-        if !part.mappings.is_null() {
-            let later = object(&part.mappings, "[mappings]")?;
-            merge_into(&mut mapping, untyped(later))?;
-        }
-        if !part.lifecycle.is_null() {
-            lifecycle = &part.lifecycle;
-        }
-    }
+    let (mut all_settings, mut mapping, lifecycle) = joined(parts)?;
     let asked = settings::default_fields(&all_settings)?;
     aliases::check(&mapping)?;
     let as_put = Value::Object(mapping.clone());
@@ -169,6 +157,24 @@ pub fn config_with(
     }
     IndexConfig::from_json(config.to_string().as_bytes())
         .map_err(|error| MappingError::mapper(format!("this makes no index: {error}")))
+}
+
+/// Joins parts, later ones over earlier ones: their settings, mapping and lifecycle.
+fn joined(parts: &[IndexParts]) -> Result<(Settings, Map<String, Value>, &Value)> {
+    let mut all_settings = Settings::new();
+    let mut mapping = Map::new();
+    let mut lifecycle = &Value::Null;
+    for part in parts {
+        settings::add(&mut all_settings, &part.settings)?;
+        if !part.mappings.is_null() {
+            let later = object(&part.mappings, "[mappings]")?;
+            merge_into(&mut mapping, untyped(later))?;
+        }
+        if !part.lifecycle.is_null() {
+            lifecycle = &part.lifecycle;
+        }
+    }
+    Ok((all_settings, mapping, lifecycle))
 }
 
 /// Returns the fields of every index. Clients may choose ids and routings; versions of an id are counted, and those of all ids

@@ -51,15 +51,10 @@ pub(super) async fn delete(
         }
         let of_alias = filters.get(&name).cloned();
         let query = of_alias.map_or_else(|| query.clone(), |filters| filtered(&query, filters));
-        let mut search = json!({
-            "query": query, "max_hits": 0, "list_documents": true,
-            "forced_filter": request.caller.forced_filter,
-        });
-        match name_in_config(&name, &query) {
-            Ok(Some(name)) => search["index_name"] = name.into(),
-            Ok(None) => {}
+        let search = match search_of(&name, query, request.caller.forced_filter.as_deref()) {
+            Ok(search) => search,
             Err(problem) => return fail(request, &problem),
-        }
+        };
         let finder = Arc::clone(&writers.finder);
         let called = name.clone();
         let deleted = tokio::task::spawn_blocking(move || {
@@ -93,22 +88,26 @@ pub(super) async fn delete(
     respond(request, &params, StatusCode::OK, answer)
 }
 
-/// Returns the name by which clauses on `_index` know an index; `None` for a name that is no id of a config, as those with
-/// dots are. The engine reads the name from the config.
+/// Returns the search that lists the matches of a query. The engine reads the name by which clauses on `_index` know an index
+/// from a config, in which a name with dots, for example, cannot stand.
 ///
 /// # Errors
 /// If a query has such a clause for such a name: it would find nothing.
-fn name_in_config<'n>(name: &'n str, query: &Value) -> Result<Option<&'n str>, Problem> {
-    if index_id_of(name) == name {
-        return Ok(Some(name));
-    }
-    match query.to_string().contains("_index") {
-        true => Err(Problem::illegal(format!(
+fn search_of(name: &str, query: Value, forced_filter: Option<&str>) -> Result<Value, Problem> {
+    let is_id = index_id_of(name) == name;
+    if !is_id && query.to_string().contains("_index") {
+        return Err(Problem::illegal(format!(
             "[{name}]: documents cannot be deleted by a clause on [_index] here, because of the name of the index: leave \
              the clause out, and name the index in the path"
-        ))),
-        false => Ok(None),
+        )));
     }
+    let mut search = json!({
+        "query": query, "max_hits": 0, "list_documents": true, "forced_filter": forced_filter,
+    });
+    if is_id {
+        search["index_name"] = name.into();
+    }
+    Ok(search)
 }
 
 /// Adds the filters of aliases to a query, which is text or the DSL.

@@ -5,7 +5,6 @@ mod chars;
 mod delimiter;
 mod english;
 mod html;
-mod porter;
 mod several;
 mod stems;
 mod step;

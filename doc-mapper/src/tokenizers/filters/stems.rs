@@ -4,9 +4,10 @@
 //! Portuguese, German and Hungarian Languages"), with which Elasticsearch's analyzers reduce words. Each is a text of
 //! rules, because a function for each language would be several times as large in the component.
 
+mod porter;
+
 use frostem::Algorithm;
 
-use super::porter;
 use crate::tokenizers::definition::{Stem, StemBut};
 
 /// Rules of a light stemmer. Words of fewer characters are unchanged.

@@ -17,7 +17,7 @@ use super::given::body::{Body, checked_names, query};
 use super::given::names::{found, no_index};
 use super::given::params::{Common, UrlParams, with_source};
 use super::routes::{Route, route_of};
-use super::search::many::read_many;
+use super::search::many::{know_those_of_each, read_many};
 use super::search::of_indexes::read_search_of;
 use super::search::pit::given_points;
 use super::search::read::{filter_question, read_count};
@@ -459,14 +459,7 @@ impl Reader<'_> {
         self.params.count("max_concurrent_searches")?;
         // Each search reads them, too.
         self.params.flag("typed_keys")?;
-        for of_each in [
-            "_source",
-            "_source_includes",
-            "_source_excludes",
-            "extra_filters",
-        ] {
-            self.params.text(of_each);
-        }
+        know_those_of_each(&mut self.params);
         let total_is_number = self.params.flag("rest_total_hits_as_int")?.unwrap_or(false);
         Ok(ElasticCall::Many {
             searches: read_many(self.request, index, &self.params, self.settings)?,

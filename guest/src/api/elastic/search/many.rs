@@ -74,6 +74,18 @@ pub(in crate::api::elastic) fn read_many(
     }
 }
 
+/// Takes the parameters that are each search's own.
+pub(in crate::api::elastic) fn know_those_of_each(params: &mut UrlParams) {
+    for name in [
+        "_source",
+        "_source_includes",
+        "_source_excludes",
+        "extra_filters",
+    ] {
+        params.text(name);
+    }
+}
+
 fn read_one(
     header: &[u8],
     body: &[u8],
