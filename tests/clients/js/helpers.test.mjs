@@ -184,7 +184,9 @@ for (const module of CLIENTS) {
       await assert.rejects(found, (error) => error instanceof errors.RequestAbortedError);
     });
 
-    notYet("no node has an address", "a client that asks for nodes has one", async () => {
+    // A Worker knows no address of its own.
+    const ofServer = isWorker ? (name, body) => notYet("no node has an address", name, body) : test;
+    ofServer("a client that asks for nodes has one", async () => {
       const sniffing = connect(module, { node: server.url });
       await new Promise((resolve, reject) => {
         sniffing.transport.sniff({ reason: "test" });

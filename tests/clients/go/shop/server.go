@@ -229,15 +229,6 @@ func (counter *Counter) String() string {
 	return fmt.Sprintf("%d API calls (%s)", counter.total(), strings.Join(shown, ", "))
 }
 
-// NotYet runs what does not work yet. The test fails when that works, so that it becomes one like the others.
-func NotYet(t *testing.T, reason string, body func() error) {
-	t.Helper()
-	if err := body(); err == nil {
-		t.Fatalf("this works now: %s", reason)
-	}
-	t.Skip(reason)
-}
-
 // Works runs what fails with an error if it does not work.
 func Works(t *testing.T, body func() error) {
 	t.Helper()
