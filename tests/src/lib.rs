@@ -7,6 +7,7 @@
 pub mod conformance;
 mod corpora;
 mod deletes;
+mod extent;
 mod index;
 mod merges;
 mod oracle;
@@ -18,6 +19,7 @@ mod truth;
 pub use corpora::documents::{CATALOGUE_CONFIG, PLACES_CONFIG, WAYS_CONFIG, catalogue, places};
 pub use corpora::numbers::{NUMBERS_CONFIG, numbers};
 pub use deletes::list;
+pub use extent::{is_full, usual_or_full};
 pub use index::{TestIndex, hdfs_lines, run, run_divided, run_with};
 pub use merges::{StoredIndex, whole};
 pub use oracle::{Oracle, normalised};

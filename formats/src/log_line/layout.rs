@@ -216,6 +216,7 @@ impl Variant {
             }
         }
         let reading = match self.form {
+            TimeForm::Untimed => reading_at_end(record).unwrap_or(reading),
             TimeForm::Epoch => with_fraction(reading, record.get(end..place).unwrap_or_default()),
             _ => reading,
         };
@@ -232,6 +233,14 @@ impl Variant {
             may_tell_level: self.may_tell_level,
         })
     }
+}
+
+/// Returns the time of an object at the end of the first line: `info: text {"timestamp":"2024-05-01 10:00:00"}`, as winston
+/// writes what its formats add to a record.
+fn reading_at_end(record: &[u8]) -> Option<Reading> {
+    let line = record.split(|byte| *byte == b'\n').next()?;
+    let start = memchr::memmem::find(line, b" {\"")? + 1;
+    Some(read(TimeForm::Object, line, start)?.0)
 }
 
 /// A time at a place, or behind what opens one there.

@@ -53,9 +53,7 @@ fn learn(lines: &[&[u8]]) -> Option<LineLayout> {
     if let Some(layout) = paragraphs(lines, &places) {
         return Some(layout);
     }
-    let place = best(lines, &places, &|_| true)?;
-    let first_word = first_key(place, lines, &places);
-    (first_word.is_some() || is_enough(place, lines, &places)).then_some(())?;
+    let (place, first_word) = place_of_records(lines, places.clone())?;
     let is_only = first_word.is_some();
     let mut layout = LineLayout {
         variants: vec![variant(place, lines, first_word)],
@@ -74,6 +72,27 @@ fn learn(lines: &[&[u8]]) -> Option<LineLayout> {
         layout.variants.push(variant);
     }
     Some(layout)
+}
+
+/// Returns the place of the times with which records begin, and the word before it if other lines have a time there, too. What
+/// most lines have may be a number of their messages, so that the next best is tried.
+fn place_of_records(
+    lines: &[&[u8]],
+    mut places: Vec<Vec<Place>>,
+) -> Option<(Place, Option<Vec<u8>>)> {
+    /// More places are not tried.
+    const MAX_PLACES: usize = 3;
+    for _ in 0..MAX_PLACES {
+        let place = best(lines, &places, &|_| true)?;
+        let first_word = first_key(place, lines, &places);
+        if first_word.is_some() || is_enough(place, lines, &places) {
+            return Some((place, first_word));
+        }
+        for places in &mut places {
+            places.retain(|other| *other != place);
+        }
+    }
+    None
 }
 
 /// Returns the layout of records that are paragraphs.
@@ -118,7 +137,9 @@ fn places(line: &[u8]) -> Vec<Place> {
             if !may || !is_near || place < behind {
                 continue;
             }
-            if let Some((_, end)) = time_at(form, line, place) {
+            if let Some((reading, end)) = time_at(form, line, place)
+                && (num_before == 0 || !is_of_file(reading))
+            {
                 found.push((num_before, form));
                 last = last.max(end);
             }
@@ -132,6 +153,15 @@ fn places(line: &[u8]) -> Vec<Place> {
         }
     }
     found
+}
+
+/// Whether a time is written as `ls` writes when a file was changed, `May 28 11:35`, which tells of a time but where a line
+/// begins with it.
+fn is_of_file(reading: Reading) -> bool {
+    let Reading::Time(stamp) = reading else {
+        return false;
+    };
+    stamp.date.is_some_and(|date| date.year.is_none()) && !stamp.clock.has_seconds
 }
 
 /// How much a form says: a day with its year, one without, none.
@@ -276,7 +306,7 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
     let is_first = begins.is_some_and(|(_, places)| places.contains(&place));
     let is_anchored = lines.iter().zip(places).all(|(line, places)| {
         !places.contains(&place)
-            || matches!(line.first(), Some(b'#' | b'='))
+            || matches!(line.first(), Some(b'#' | b'=' | b'*'))
             || opens_before_date(line, 0).is_some()
     });
     let is_anchored = is_anchored || (num >= 3 && have_one_beginning(place, lines, places));
@@ -294,7 +324,10 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
         TimeForm::Dated(_) | TimeForm::Glog | TimeForm::Uptime => {
             is(60) && (num >= 2 || lines.len() == 1)
         }
-        TimeForm::Epoch => (is(80) && num >= 2) || (is_anchored && is(30) && num >= 3 && is_first),
+        TimeForm::Epoch => {
+            (is(80) && num >= 2)
+                || (num_before > 0 && is_anchored && is(20) && num >= 3 && is_first)
+        }
         TimeForm::HexEpoch => is(80) && num >= 2,
         TimeForm::Clock => is(70) && num >= 2,
         TimeForm::Untimed => is(80) && (num >= 2 || lines.len() <= 2),

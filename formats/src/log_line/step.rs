@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::element::{
     Class, Element, class, element, is_letter, is_letter_in_brackets, is_level, is_mark, is_number,
-    is_source, is_word, level_and_id, logcat_parts, named_level, quoted, thread_and_name,
-    topic_level,
+    is_small_letter, is_source, is_word, level_and_id, logcat_parts, named_level, quoted,
+    thread_and_name, topic_level,
 };
 use super::level;
 
@@ -179,7 +179,7 @@ fn fits(shape: Shape, text: &[u8], element: &Element) -> bool {
         Shape::Word => is_bare && is_word(word),
         Shape::User => is_bare && is_word(word) && !is_level_tag(word, element),
         Shape::Level => is_level(word, element),
-        Shape::Letter if is_bare => is_letter(word),
+        Shape::Letter if is_bare => is_letter(word) || is_small_letter(word),
         Shape::Letter => is_letter_in_brackets(word, element),
         Shape::Mark => is_bare && is_mark(word),
         Shape::Number => is_bare && is_number(word),
@@ -335,6 +335,10 @@ fn note_logger(word: &[u8], element: &Element, found: &mut Found) {
 fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
     if is_letter(word) {
         found.level = level::of_letters(word);
+        return;
+    }
+    if let ([letter], true) = (word, is_small_letter(word)) {
+        found.level = level::of_letter(letter.to_ascii_uppercase());
         return;
     }
     found.level = level::of_pair(word).or_else(|| level::of_priority(word));

@@ -3,6 +3,7 @@
 import elasticsearch
 import elasticsearch.helpers
 import pytest
+from conftest import is_worker
 from test_search import words_of
 
 
@@ -91,6 +92,7 @@ def test_a_pattern_may_have_to_stand_for_an_index(client):
     assert error.value.error == "index_not_found_exception"
 
 
+@pytest.mark.skipif(is_worker(), reason="a Worker knows no address of its own")
 def test_a_client_that_asks_for_nodes_has_one(url, docs):
     with elasticsearch.Elasticsearch(url, sniff_on_start=True) as client:
         assert client.count(index="logs")["count"] == len(docs)

@@ -55,9 +55,9 @@ fn check(searcher: &Searcher, request: &Value) -> bool {
 #[test]
 fn the_hits_are_those_of_a_search_that_counts_all() {
     // The splits of this index follow each other in time.
-    let logs = TestIndex::build(HDFS_LOGS_YAML, &hdfs_lines(6_000, 4).unwrap(), 100).unwrap();
+    let logs = TestIndex::build(HDFS_LOGS_YAML, &hdfs_lines(6_000, 4).unwrap(), 250).unwrap();
     // The splits of this index all overlap in time.
-    let wares = TestIndex::build(CATALOGUE_CONFIG, &catalogue(3_000, 7), 60).unwrap();
+    let wares = TestIndex::build(CATALOGUE_CONFIG, &catalogue(3_000, 7), 150).unwrap();
     for engine in engines() {
         let searcher = logs.searcher(engine.clone(), 1, 1).unwrap();
         let mut num_stopped = 0;

@@ -7,7 +7,7 @@ use canter_doc_mapper::tokenizers;
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, Limits, Searcher};
-use canter_tests::TestIndex;
+use canter_tests::{TestIndex, usual_or_full};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -248,6 +248,7 @@ fn matches(pattern: &[Result<char, bool>], term: &[char]) -> bool {
 
 #[test]
 fn wildcards_find_what_a_scan_of_the_terms_finds() {
+    let num_patterns = usual_or_full(50, 150);
     let alphabet = [
         'a', 'A', 'b', 'Σ', 'σ', 'ς', 'İ', 'É', '1', '*', '?', '\\', '.', '-',
     ];
@@ -275,7 +276,7 @@ fn wildcards_find_what_a_scan_of_the_terms_finds() {
         );
         let mut analyzer = tokenizers::tokenizers().get(tokenizer).unwrap();
         let mut num_found = 0;
-        for _ in 0..150 {
+        for _ in 0..num_patterns {
             // Replaces some characters of a text by wildcards and builds the expected pattern.
             let text: Vec<char> = texts.choose(&mut rng).unwrap().chars().collect();
             let (mut query, mut pattern) = (String::new(), Vec::new());
@@ -348,7 +349,10 @@ fn wildcards_find_what_a_scan_of_the_terms_finds() {
                 );
             }
         }
-        assert!(num_found > 100, "{tokenizer}: {num_found} hits say little");
+        assert!(
+            num_found >= num_patterns,
+            "{tokenizer}: {num_found} hits say little"
+        );
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_tests::random::{Engines, RandomBench, Tally};
+use canter_tests::{is_full, usual_or_full};
 
 /// Number of requests for each set of documents.
 const PER_SEED: usize = 500;
@@ -19,7 +20,7 @@ const PER_SEED: usize = 500;
 const MAX_REFUSED_PERCENT: usize = 20;
 
 /// Seeds that once revealed a defect. Each of them stays in the list and generates [`PER_SEED`]
-/// requests.
+/// requests for the native engine, which is the same code as the guest.
 const REGRESSION_SEEDS: [u64; 4] = [8, 1008, 2002, 5012];
 
 fn number(variable: &str, default: usize) -> usize {
@@ -27,13 +28,8 @@ fn number(variable: &str, default: usize) -> usize {
     set.and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-fn is_full() -> bool {
-    std::env::var("CI_FULL").is_ok_and(|value| !value.is_empty())
-}
-
 fn num_requests() -> usize {
-    let default = if is_full() { 1_500 } else { 500 };
-    number("CANTER_RANDOM_REQUESTS", default)
+    number("CANTER_RANDOM_REQUESTS", usual_or_full(500, 1_500))
 }
 
 /// Prints refusals and differences; fails if there are differences.
@@ -60,10 +56,10 @@ fn conclude(tallies: &[(u64, Tally)]) {
     );
 }
 
-fn run(engine: &Arc<dyn Engine>, first_seed: u64, num: usize) {
+fn run(engine: &Arc<dyn Engine>, first_seed: u64, num: usize, regressions: &[u64]) {
     let tallies: Vec<(u64, Tally)> = (first_seed..)
         .take(num.div_ceil(PER_SEED))
-        .chain(REGRESSION_SEEDS)
+        .chain(regressions.iter().copied())
         .map(|seed| {
             let bench = RandomBench::new(seed, &engine.into()).unwrap();
             (seed, bench.run(PER_SEED.min(num)).unwrap())
@@ -79,6 +75,7 @@ fn native_answers_are_those_of_a_scan() {
         &(Arc::new(NativeEngine::new()) as Arc<dyn Engine>),
         seed,
         num_requests(),
+        &REGRESSION_SEEDS,
     );
 }
 
@@ -103,7 +100,7 @@ fn answers_about_fields_that_are_only_stored_are_those_of_a_scan() {
 fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {
     let native = Arc::new(NativeEngine::new()) as Arc<dyn Engine>;
     let seed = number("CANTER_RANDOM_SEED", 1) as u64;
-    let num_native = if is_full() { 3 } else { 2 };
+    let num_native = if is_full() { 3 } else { 1 };
     let tallies: Vec<(u64, Tally)> = [(native, 0..num_native, 250), (wasm(), 3..4, 100)]
         .into_iter()
         .flat_map(|(engine, seeds, num)| {
@@ -118,7 +115,12 @@ fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {
 
 #[test]
 fn wasm_answers_are_those_of_a_scan() {
-    run(&wasm(), 1, 150);
+    let regressions = if is_full() {
+        &REGRESSION_SEEDS[..]
+    } else {
+        &[]
+    };
+    run(&wasm(), 1, 200, regressions);
 }
 
 /// The scan checks the answers of the wasm guest. The native engine's aggregations over other

@@ -373,8 +373,10 @@ fn number(name: &str, default: u64) -> u64 {
 fn an_index_that_got_fields_later_answers_as_one_that_had_them_from_the_beginning() {
     let engines = engines();
     let first = number("CANTER_EVOLUTION_SEED", 1);
-    let is_full = std::env::var("CI_FULL").is_ok_and(|value| !value.is_empty());
-    let num = number("CANTER_EVOLUTIONS", if is_full { 4 } else { 2 });
+    let num = number(
+        "CANTER_EVOLUTIONS",
+        if canter_tests::is_full() { 4 } else { 2 },
+    );
     for seed in first..first + num {
         for mode in ["lenient", "dynamic"] {
             let plan = Plan::random(seed, mode, 130, 30);

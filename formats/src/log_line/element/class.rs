@@ -120,6 +120,12 @@ pub(in crate::log_line) fn is_letter(word: &[u8]) -> bool {
     }
 }
 
+/// Whether a word is a letter in lower case that may be a level, as SAP HANA writes them: `… 10:00:00.123456 i Basis  text`. Only
+/// if all records of a sample have one there is it more than a word.
+pub(in crate::log_line) fn is_small_letter(word: &[u8]) -> bool {
+    matches!(word, [letter @ (b'd' | b'i' | b'w' | b'e' | b'f')] if level::of_letter(letter.to_ascii_uppercase()).is_some())
+}
+
 /// `1234`, `#1234`, `1234#5678`.
 pub(in crate::log_line) fn is_number(word: &[u8]) -> bool {
     let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'#';

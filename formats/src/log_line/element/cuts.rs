@@ -157,10 +157,24 @@ pub(super) fn before_bracket(rest: &[u8], len: usize) -> Option<usize> {
         && matches!(inside.get(num_digits + 1), Some(b'-' | b'/' | b':' | b'.'));
     // `ERRO`, as logrus cuts levels.
     let is_level = match level.len() {
+        // `E[2024-05-01|10:00:00.123]`, as Tendermint's libraries write it.
+        1 => level
+            .first()
+            .is_some_and(|letter| level::of_letter(*letter).is_some()),
         4 => level.iter().all(u8::is_ascii_uppercase) && level::sureness(level).is_some(),
         _ => level::sureness(level) == Some(Sureness::Sure),
     };
     (is_time && is_level).then_some(open)
+}
+
+/// Where `INFO;` of `INFO;web01;text` ends: a field of a line whose fields semicolons divide.
+pub(super) fn before_semicolon(rest: &[u8], len: usize) -> Option<usize> {
+    const LONGEST: usize = 40;
+    let word = rest.get(..len)?;
+    let end = memchr::memchr(b';', word).filter(|end| (1..=LONGEST).contains(end))?;
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+    let is_field = word.get(..end)?.iter().all(is_name) && word.len() > end + 1;
+    is_field.then_some(end + 1)
 }
 
 /// Where `cpu3:12345)` of `cpu3:12345)ScsiDeviceIO:` ends, as ESXi's kernel begins a line, or `cpu3:12345 opID=8f9a3c21)`.

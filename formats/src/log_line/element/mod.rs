@@ -12,8 +12,8 @@ mod part;
 mod whole;
 
 pub(super) use class::{
-    Class, class, is_id, is_letter, is_letter_in_brackets, is_level, is_mark, is_number, is_source,
-    is_word,
+    Class, class, is_id, is_letter, is_letter_in_brackets, is_level, is_mark, is_number,
+    is_small_letter, is_source, is_word,
 };
 pub(super) use compound::{
     is_name_and_process, level_and_id, logcat, logcat_parts, named_level, thread_and_name,

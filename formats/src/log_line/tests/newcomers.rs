@@ -348,3 +348,73 @@ fn paragraphs_of_keys_and_values_are_records() {
         json!({}),
     );
 }
+
+#[test]
+fn what_was_noticed_in_a_further_set_of_strangers_logs() {
+    let check = super::strangers::check;
+    // mpd, Bacula: a day without a year, and no seconds.
+    check(
+        "May 01 10:00 : player: played \"a\"\nMay 01 10:02 : player: played \"b\"\n",
+        &[json!({"timestamp": "2024-05-01T10:00:00Z"})],
+    );
+    check(
+        "01-May 10:00 bacula-dir JobId 7: Start Backup\n01-May 10:02 bacula-dir JobId 7: Using Device\n",
+        &[json!({"timestamp": "2024-05-01T10:00:00Z"})],
+    );
+    // Tendermint: a letter before the bracket.
+    check(
+        "I[2024-05-01|10:00:00.123] one      module=consensus height=1\nE[2024-05-01|10:00:01.123] two      module=p2p\n",
+        &[
+            json!({"timestamp": "2024-05-01T10:00:00.123Z", "level": "INFO"}),
+            json!({"timestamp": "2024-05-01T10:00:01.123Z", "level": "ERROR"}),
+        ],
+    );
+    // Fields between semicolons.
+    check(
+        "13/05/2024 10:00:00;INFO;Server1;one or two\n13/05/2024 10:00:01;ERREUR;Server1;three\n",
+        &[
+            json!({"timestamp": "2024-05-13T10:00:00Z", "level": "INFO"}),
+            json!({"timestamp": "2024-05-13T10:00:01Z", "level": "ERROR"}),
+        ],
+    );
+    // FreeRADIUS' detail: a line with the time, and attributes, one of which is a number of seconds.
+    let detail = |n: u32| {
+        format!(
+            "Wed May  1 10:00:0{n} 2024\n\tPacket-Type = Access-Request\n\tUser-Name = \"u{n}\"\n\tTimestamp = 171455760{n}\n\n"
+        )
+    };
+    let text: String = (0..5).map(detail).collect();
+    check(
+        &text,
+        &[0, 1, 2, 3].map(|n| json!({"timestamp": format!("2024-05-01T10:00:0{n}Z")})),
+    );
+    // OSSEC's alerts.
+    let alert = |n: u32| {
+        format!(
+            "** Alert 171455760{n}.42: - syslog,sshd\n2024 May 01 10:00:0{n} web->/var/log/auth.log\nRule: 5710 (level 5) -> 'Login'\nSrc IP: 10.0.0.{n}\n\n"
+        )
+    };
+    let text: String = (0..5).map(alert).collect();
+    check(
+        &text,
+        &[0, 1, 2, 3].map(|n| json!({"timestamp": format!("2024-05-01T10:00:0{n}.42Z")})),
+    );
+    // SAP HANA: letters in lower case.
+    check(
+        "[42]{7}[-1/-1] 2024-05-01 10:00:00.123456 i Basis            Timer.cpp(00012) : one\n[42]{7}[-1/-1] 2024-05-01 10:00:01.123456 e Basis            Timer.cpp(00012) : two\n",
+        &[json!({"level": "INFO"}), json!({"level": "ERROR"})],
+    );
+    // winston: the time in an object at the end.
+    check(
+        "info: one {\"service\":\"user\",\"timestamp\":\"2024-05-01 10:00:00\"}\nerror: two {\"service\":\"user\",\"timestamp\":\"2024-05-01 10:00:01\"}\n",
+        &[
+            json!({"timestamp": "2024-05-01T10:00:00Z", "level": "INFO"}),
+            json!({"timestamp": "2024-05-01T10:00:01Z", "level": "ERROR"}),
+        ],
+    );
+    // What `ls` says of a file is no time of a record.
+    let (format, _) = super::families::read(
+        "-rw-r--r-- 1 root root 7 May 28 11:35 a\n-rw-r--r-- 1 root root 7 May 28 11:36 b\n-rw-r--r-- 1 root root 9 May 29 11:36 c\n",
+    );
+    assert_ne!(format, crate::Format::Log);
+}

@@ -34,7 +34,7 @@ pub(crate) enum DateForm {
     MonthDayShortYear(u8),
     /// `01.05.24`.
     DayMonthShortYear(u8),
-    /// `May  1`, `Sun Dec 04`, `1 May`, `may/01`: the year stands behind the time of day, or nowhere.
+    /// `May  1`, `Sun Dec 04`, `1 May`, `01-May`, `may/01`: the year stands behind the time of day, or nowhere.
     NameDay,
     /// `05-01`, `10.30`: a month and a day.
     MonthDay(u8),
@@ -222,7 +222,8 @@ fn with_name(form: DateForm, text: &[u8], place: usize) -> Option<(Date, usize)>
             let start = after_weekday(text, place);
             // `1 May`.
             if let Some((day, place)) = one_or_two(text, start) {
-                let (month, end) = month_name(text, separated(text, place, b' ')?)?;
+                let sep = at(text, place).filter(|byte| matches!(byte, b' ' | b'-'))?;
+                let (month, end) = month_name(text, separated(text, place, sep)?)?;
                 return Some((Date::new(None, month, day)?, end));
             }
             let (month, place) = month_name(text, start)?;

@@ -126,8 +126,7 @@ fn dated(form: DateForm, text: &[u8], place: usize) -> Option<(Stamp, usize)> {
             (zone, end) = clock::zone(text, end);
         }
     }
-    // `May 28 11:35` is what `ls` says of a file.
-    (date.year.is_some() || clock.has_seconds).then_some(())?;
+    (date.year.is_some() || clock.has_seconds || form == DateForm::NameDay).then_some(())?;
     let date = Some(date);
     Some((Stamp { date, clock, zone }, end))
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::log_line::element::{Class, Element, is_name_and_process, thread_and_name};
+use crate::log_line::element::{
+    Class, Element, is_name_and_process, is_small_letter, thread_and_name,
+};
 use crate::log_line::step::{Shape, is_level_tag};
 
 /// How sure it is that a part belongs to the head.
@@ -63,6 +65,9 @@ pub(super) fn decide(
     if !before.has_level && is(count(Class::Letter), 90) {
         return Some((Shape::Letter, Weight::Head, Class::Letter));
     }
+    if !before.has_level && are_small_letters(num, elements) {
+        return Some((Shape::Letter, Weight::Head, Class::Letter));
+    }
     if is(count(Class::Mark), 90) {
         // An arrow stands between what is told: `10.0.0.1.40000 > 10.0.0.2.80:`, or Exim's `1s1x00-0001Ab-2C <= bob@example.com`.
         let is_arrow = |(text, e, _): &&(&[u8], Element, Class)| {
@@ -106,6 +111,18 @@ pub(super) fn decide(
         return None;
     }
     Some(decide_word_or_user(counts, num, elements, before))
+}
+
+/// Returns whether all records have a letter in lower case that may be a level, and not all of them the same.
+fn are_small_letters(num: usize, elements: &Elements<'_>) -> bool {
+    let words = || {
+        elements
+            .iter()
+            .map(|(text, e, _)| text.get(e.inside.clone()).unwrap_or_default())
+    };
+    elements.len() == num
+        && words().all(is_small_letter)
+        && words().any(|word| Some(word) != words().next())
 }
 
 /// Whether pairs follow a part: `started      port=8080` is what is told, and its pairs.
