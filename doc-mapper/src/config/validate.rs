@@ -38,10 +38,27 @@ pub(in crate::config) fn index_config(config: &IndexConfig) -> Result<()> {
 
 /// Validates a config written by a user further than that of an existing index: default search
 /// fields must be able to contain values. An index without such fields works, and must stay
-/// readable.
+/// readable; and a server calls an index by names that are no ids, such as `logs-2024.05.01`.
 pub(in crate::config) fn written_config(config: &IndexConfig) -> Result<()> {
+    index_id(&config.index_id)?;
     each_default_search_field(config, can_hold_something)?;
     grams(config)
+}
+
+fn index_id(id: &str) -> Result<()> {
+    let starts_well = id.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
+    let all_well = id
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    if starts_well && all_well && (3..=255).contains(&id.len()) {
+        return Ok(());
+    }
+    Err(ConfigError::new(
+        "index_id",
+        format!(
+            "\"index_id\" must be 3 to 255 ASCII letters, digits, \"-\" and \"_\", and start with a letter; got {id:?}"
+        ),
+    ))
 }
 
 /// Checks that tokenizers make no more grams of a character than allowed. Existing indexes keep

@@ -6,7 +6,6 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use axum::response::Response;
 use canter_index_builder::{BuildError, ErrorKind, delete_documents};
-use canter_intake::index_id_of;
 use canter_runtime::ErrorKind as SearchErrorKind;
 use canter_split_format::ListedSplit;
 use serde_json::{Map, Value, json};
@@ -51,10 +50,11 @@ pub(super) async fn delete(
         }
         let of_alias = filters.get(&name).cloned();
         let query = of_alias.map_or_else(|| query.clone(), |filters| filtered(&query, filters));
-        let search = match search_of(&name, query, request.caller.forced_filter.as_deref()) {
-            Ok(search) => search,
-            Err(problem) => return fail(request, &problem),
-        };
+        // Clauses on `_index` know it by the name in the request.
+        let search = json!({
+            "query": query, "max_hits": 0, "list_documents": true, "index_name": name,
+            "forced_filter": request.caller.forced_filter.as_deref(),
+        });
         let finder = Arc::clone(&writers.finder);
         let called = name.clone();
         let deleted = tokio::task::spawn_blocking(move || {
@@ -86,28 +86,6 @@ pub(super) async fn delete(
         "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": [],
     });
     respond(request, &params, StatusCode::OK, answer)
-}
-
-/// Returns the search that lists the matches of a query. The engine reads the name by which clauses on `_index` know an index
-/// from a config, in which a name with dots, for example, cannot stand.
-///
-/// # Errors
-/// If a query has such a clause for such a name: it would find nothing.
-fn search_of(name: &str, query: Value, forced_filter: Option<&str>) -> Result<Value, Problem> {
-    let is_id = index_id_of(name) == name;
-    if !is_id && query.to_string().contains("_index") {
-        return Err(Problem::illegal(format!(
-            "[{name}]: documents cannot be deleted by a clause on [_index] here, because of the name of the index: leave \
-             the clause out, and name the index in the path"
-        )));
-    }
-    let mut search = json!({
-        "query": query, "max_hits": 0, "list_documents": true, "forced_filter": forced_filter,
-    });
-    if is_id {
-        search["index_name"] = name.into();
-    }
-    Ok(search)
 }
 
 /// Adds the filters of aliases to a query, which is text or the DSL.

@@ -117,7 +117,8 @@ for (const module of CLIENTS) {
       assert.equal((await valid({ match_all: {} })).valid, true);
       // A search of it would be refused.
       assert.equal((await valid({ term: { nowhere: 1 } })).valid, false);
-      assert.deepEqual(Object.keys((await client.nodes.info({ metric: "http" })).nodes), []);
+      const { nodes } = await client.nodes.info({ metric: "http" });
+      assert.equal(Object.keys(nodes).length, isWorker ? 0 : 1);
     });
 
     test("fields have Elasticsearch's types", async () => {

@@ -35,9 +35,6 @@ pub(in crate::config) fn index_config(node: &Node) -> Result<IndexConfig> {
         ));
     }
     let index_id = map.required_str("index_id", "the index config")?;
-    if let Err(message) = check_index_id(&index_id) {
-        return Err(map.error("index_id", message));
-    }
     let mut doc_mapping = doc_mapping(map.get("doc_mapping"))?;
     let (indexing_settings, timestamp_field) =
         read_settings::indexing_settings(map.get("indexing_settings"))?;
@@ -52,19 +49,6 @@ pub(in crate::config) fn index_config(node: &Node) -> Result<IndexConfig> {
         ingest_settings: read_settings::ingest_settings(map.get("ingest_settings"))?,
         retention: read_settings::retention(map.get("retention"))?,
     })
-}
-
-fn check_index_id(id: &str) -> std::result::Result<(), String> {
-    let starts_well = id.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
-    let all_well = id
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
-    if starts_well && all_well && (3..=255).contains(&id.len()) {
-        return Ok(());
-    }
-    Err(format!(
-        "\"index_id\" must be 3 to 255 ASCII letters, digits, \"-\" and \"_\", and start with a letter; got {id:?}"
-    ))
 }
 
 fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
