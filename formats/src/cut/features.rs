@@ -29,20 +29,49 @@ pub(super) struct Members {
     len: usize,
     /// True if the array's name and a colon were last.
     is_named: bool,
-    /// Name of the list in the member around this place.
+    /// Name of the member around this place, if lists may stand in it.
     inner: Option<&'static [u8]>,
 }
 
 const MAX_NAME: usize = 14;
-/// Members with a list in them: of Elasticsearch's answers, of HTTP archives, and of Solr's answers.
-const AROUND: [(&[u8], &[u8]); 3] = [
-    (b"hits", b"hits"),
-    (b"log", b"entries"),
-    (b"response", b"docs"),
+/// Members with a list in them, and the number of brackets around its name: of Elasticsearch's answers, of HTTP archives, of
+/// Solr's answers, of Prometheus' and other programs' answers, and of SARIF, where each run has one.
+const AROUND: [(&[u8], &[u8], u32); 10] = [
+    (b"hits", b"hits", 2),
+    (b"log", b"entries", 2),
+    (b"response", b"docs", 2),
+    (b"data", b"result", 2),
+    (b"data", b"items", 2),
+    (b"data", b"records", 2),
+    (b"data", b"events", 2),
+    (b"data", b"logs", 2),
+    (b"data", b"list", 2),
+    (RUNS, b"results", 3),
 ];
+/// The only member that may have several lists.
+const RUNS: &[u8] = b"runs";
 /// Names of lists in an object around them.
-const NAMES: [&[u8]; 17] = [
+const NAMES: [&[u8]; 36] = [
     b"features",
+    b"records",
+    b"Records",
+    b"findings",
+    b"Findings",
+    b"documents",
+    b"docs",
+    b"list",
+    b"content",
+    b"objects",
+    b"elements",
+    b"Items",
+    b"Results",
+    b"Data",
+    b"Events",
+    b"Messages",
+    b"Logs",
+    b"Entries",
+    b"Values",
+    b"activities",
     b"value",
     b"items",
     b"data",
@@ -67,8 +96,14 @@ impl Members {
     pub(super) fn after_array(self) -> Members {
         Members {
             depth: self.depth,
+            inner: self.inner.filter(|around| *around == RUNS),
             ..Members::default()
         }
+    }
+
+    /// Returns whether further lists may follow one.
+    pub(super) fn may_have_more(self) -> bool {
+        self.inner.is_some()
     }
 
     pub(super) fn step(&mut self, byte: u8) -> Found {
@@ -84,14 +119,16 @@ impl Members {
             b'"' => (self.in_string, self.len, self.is_named) = (true, 0, false),
             b':' => {
                 let word = self.word.get(..self.len).unwrap_or_default();
+                let is_inside = |(around, list, depth): &(&[u8], &[u8], u32)| {
+                    self.inner == Some(around) && *list == word && *depth == self.depth
+                };
                 self.is_named = match self.depth {
                     1 => NAMES.contains(&word),
-                    2 => self.inner == Some(word),
-                    _ => false,
+                    _ => AROUND.iter().any(is_inside),
                 };
                 if self.depth == 1 {
-                    let found = AROUND.iter().find(|(around, _)| *around == word);
-                    self.inner = found.map(|(_, list)| *list);
+                    let found = AROUND.iter().find(|(around, ..)| *around == word);
+                    self.inner = found.map(|(around, ..)| *around);
                 }
             }
             b'[' if self.is_named => return Found::Array,
@@ -150,6 +187,10 @@ pub(crate) fn is_collection(text: &[u8]) -> bool {
     let first = list.get(1..).unwrap_or_default().trim_ascii_start();
     if first.first() != Some(&b'{') {
         return false;
+    }
+    let is_of_runs = members.may_have_more();
+    if is_of_runs && memchr::memmem::find(first, b"\"ruleId\"").is_some() {
+        return true;
     }
     let is_of_hits = around.trim_ascii_end().ends_with(b":")
         && memchr::memmem::find(first.get(..200).unwrap_or(first), b"\"_index\"").is_some();

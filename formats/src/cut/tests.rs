@@ -117,11 +117,49 @@ fn a_collection_is_recognised() {
 }
 
 #[test]
+fn each_run_of_sarif_has_its_list() {
+    let run = |name: &str, n: u32| {
+        let of = |n: u32| {
+            format!(
+                "{{\"ruleId\":\"R{n}\",\"message\":{{\"text\":\"{name} {n} {}\"}}}}",
+                "x".repeat(90)
+            )
+        };
+        format!(
+            "{{\"tool\":{{\"driver\":{{\"name\":\"{name}\"}}}},\"results\":[{},{}]}}",
+            of(n),
+            of(n + 1)
+        )
+    };
+    let text = format!(
+        "{{\"version\":\"2.1.0\",\"runs\":[{},{}]}}",
+        run("a", 1),
+        run("b", 3)
+    );
+    let recognised = crate::recognise(text.as_bytes(), true);
+    let records = cut_all(text.as_bytes(), recognised, 7);
+    let records: Vec<_> = records
+        .iter()
+        .map(|record| String::from_utf8_lossy(record))
+        .collect();
+    assert_eq!(records.len(), 4, "{records:?}");
+    assert!(records[3].starts_with("{\"ruleId\":\"R4\""), "{records:?}");
+}
+
+#[test]
 fn lists_in_an_answer_are_recognised_if_they_are_most_of_it() {
     let of = |text: &str| crate::recognise(text.as_bytes(), true).format;
     let element = r#"{"id":"ch_1","created":1684749512,"amount":100}"#;
     let elements = [element; 6].join(",");
-    for name in ["data", "value", "items", "logEvents", "results"] {
+    for name in [
+        "data",
+        "value",
+        "items",
+        "logEvents",
+        "results",
+        "documents",
+        "Findings",
+    ] {
         let answer = format!("{{\"object\":\"list\",\"{name}\":[{elements}],\"more\":false}}");
         assert_eq!(of(&answer), Format::JsonArray, "{name}");
         assert_eq!(
@@ -142,7 +180,7 @@ fn lists_in_an_answer_are_recognised_if_they_are_most_of_it() {
         let long = answer.replace("false", &format!("\"{}\"", "x".repeat(200)));
         assert_eq!(of(&long), Format::Ndjson, "{name}");
     }
-    for (around, list) in [("log", "entries"), ("response", "docs")] {
+    for (around, list) in [("log", "entries"), ("response", "docs"), ("data", "result")] {
         let answer = format!("{{\"v\":1,\"{around}\":{{\"n\":6,\"{list}\":[{elements}]}}}}");
         assert_eq!(of(&answer), Format::JsonArray, "{around}");
         assert_eq!(

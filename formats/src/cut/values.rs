@@ -167,14 +167,19 @@ impl Values {
 
     /// Passes the members behind a list of records.
     fn after_features(&mut self, mut members: Members, bytes: &[u8]) -> Cut {
-        let end = bytes
-            .iter()
-            .position(|byte| members.step(*byte) == Found::End);
-        self.state = match end {
-            Some(_) => State::Outside,
-            None => State::AfterFeatures(members),
-        };
-        Cut::Drop(end.map_or(bytes.len(), |end| end + 1))
+        for (place, byte) in bytes.iter().enumerate() {
+            self.state = match members.step(*byte) {
+                Found::End => State::Outside,
+                Found::Array if members.may_have_more() => {
+                    self.around = Some(members);
+                    State::Between
+                }
+                Found::Array | Found::Nothing => continue,
+            };
+            return Cut::Drop(place + 1);
+        }
+        self.state = State::AfterFeatures(members);
+        Cut::Drop(bytes.len())
     }
 
     fn end(&mut self, in_array: bool, place: usize) -> Cut {

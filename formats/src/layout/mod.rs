@@ -1,5 +1,6 @@
 //! Layout of a source: how its records are parsed, with what is known of it beside its format.
 
+mod between;
 mod container;
 mod hints;
 mod objects;

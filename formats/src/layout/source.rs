@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::between::Between;
 use super::container::Container;
 use super::hints::{Column, Hints, named};
 use super::objects::Objects;
@@ -51,6 +52,8 @@ pub struct Layout {
 enum Learned {
     Nothing,
     Lines(Arc<LineLayout>),
+    /// Of lines between objects, of which there are as many or more.
+    Between(Arc<Between>),
     Container(Arc<Container>),
 }
 
@@ -73,6 +76,12 @@ impl Layout {
             format => {
                 if format.is_json() {
                     layout.objects = Objects::of(beginning);
+                }
+                if format == Format::Ndjson {
+                    let wants_words = layout.hints.fields.contains_key(log_line::HEAD_WORDS);
+                    let found = Between::learn(sample_lines(beginning, is_whole), wants_words);
+                    layout.learned =
+                        found.map_or(Learned::Nothing, |found| Learned::Between(Arc::new(found)));
                 }
                 return layout;
             }
@@ -140,7 +149,7 @@ impl Layout {
     pub(crate) fn lines(&self) -> Option<&LineLayout> {
         match &self.learned {
             Learned::Lines(lines) => Some(lines),
-            Learned::Nothing | Learned::Container(_) => None,
+            Learned::Nothing | Learned::Between(_) | Learned::Container(_) => None,
         }
     }
 
@@ -157,6 +166,7 @@ impl Layout {
         match &self.learned {
             Learned::Nothing => false,
             Learned::Lines(lines) => !lines.is_empty() && !lines.begins_record(without_nuls(line)),
+            Learned::Between(between) => between.continues(record, without_nuls(line)),
             Learned::Container(container) => container.continues(record, line),
         }
     }
@@ -192,6 +202,7 @@ impl Layout {
     pub fn times(&self) -> Option<String> {
         let lines = match &self.learned {
             Learned::Lines(lines) => lines,
+            Learned::Between(between) => &between.lines,
             Learned::Nothing | Learned::Container(_) => return None,
         };
         lines.times(&self.hints)
@@ -298,6 +309,11 @@ impl Layout {
             return self.parse_other(record, scratch, sink);
         }
         scratch.clear();
+        if let Learned::Between(between) = &self.learned
+            && between.parse(record, &self.hints, scratch)
+        {
+            return sink(Ok(scratch.as_slice()));
+        }
         match self.objects != Objects::Documents && self.objects.write(record, scratch) {
             true => sink(Ok(scratch.as_slice())),
             false => sink(Ok(record)),
@@ -363,13 +379,15 @@ impl Layout {
                         lines.parse(text, &self.hints.reference(), &mut object);
                         object.end();
                     }
-                    Learned::Nothing | Learned::Container(_) => parse::plain(text, out),
+                    Learned::Nothing | Learned::Between(_) | Learned::Container(_) => {
+                        parse::plain(text, out);
+                    }
                 }
                 Ok(())
             }
             Format::Container => match &self.learned {
                 Learned::Container(container) => container.parse(text, out),
-                Learned::Nothing | Learned::Lines(_) => {
+                Learned::Nothing | Learned::Between(_) | Learned::Lines(_) => {
                     let plain = Layout::new(Format::Plain, b',', Arc::clone(&self.hints));
                     Container::of(plain).parse(text, out)
                 }

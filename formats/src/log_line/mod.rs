@@ -26,7 +26,7 @@ mod votes;
 
 pub(crate) use element::goes_on;
 pub use known::HEAD_WORDS;
-pub(crate) use known::{begins_journal, event};
+pub(crate) use known::{are_points, begins_journal, event};
 pub(crate) use layout::LineLayout;
 pub(crate) use learn::learn_from;
 pub(crate) use level::{
@@ -34,3 +34,4 @@ pub(crate) use level::{
     of_syslog as level_of_syslog,
 };
 pub(crate) use parse::without_colours;
+pub(crate) use time::key_of_time;

@@ -182,6 +182,7 @@ fn of_single_lines(lines: &[String]) -> Option<Format> {
     if lines
         .first()
         .is_some_and(|line| log_line::begins_journal(line.as_bytes()))
+        || log_line::are_points(lines.iter().map(String::as_str))
     {
         return Some(Format::Log);
     }
@@ -204,7 +205,9 @@ fn begins_lines_with_times(beginning: &[u8], is_whole: bool) -> bool {
 fn of_mixed(beginning: &[u8], is_whole: bool) -> Format {
     let lines = sample_lines(beginning, is_whole);
     let num_objects = lines.iter().filter(|line| is_json_object(line)).count();
-    let is_log = num_objects * 2 < lines.len() && log_line::learn_from(&lines).is_some();
+    let continues = |line: &&String| log_line::goes_on(line.as_bytes());
+    let num_records = lines.len() - lines.iter().filter(continues).count();
+    let is_log = num_objects * 2 < num_records && log_line::learn_from(&lines).is_some();
     match is_log {
         true => Format::Log,
         false => Format::Ndjson,
@@ -240,9 +243,6 @@ fn first_lines(beginning: &[u8], is_whole: bool, max_lines: usize) -> Vec<String
 
 /// Returns the format of JSON that begins with `{`.
 fn of_objects(text: &[u8]) -> Format {
-    if is_collection(text) {
-        return Format::JsonArray;
-    }
     for (format, name) in [
         (Format::CloudTrail, "\"Records\""),
         (Format::CloudTrail, "\"records\""),
@@ -252,6 +252,9 @@ fn of_objects(text: &[u8]) -> Format {
         if has_list(text, name) {
             return format;
         }
+    }
+    if is_collection(text) {
+        return Format::JsonArray;
     }
     if lines(text, false)
         .first()

@@ -13,6 +13,7 @@ pub(super) mod lambda;
 mod tests;
 mod windows_event;
 
+pub(crate) use blocks::are_points;
 pub(crate) use journal::begins as begins_journal;
 pub use kind::HEAD_WORDS;
 pub(crate) use kind::{Around, Known};

@@ -418,3 +418,25 @@ fn what_was_noticed_in_a_further_set_of_strangers_logs() {
     );
     assert_ne!(format, crate::Format::Log);
 }
+
+#[test]
+fn lines_between_objects_are_read_with_their_time_under_the_name_that_the_objects_have() {
+    let pair = |n: u32| {
+        format!(
+            "{{\"time\":\"2024-05-01T10:00:0{n}Z\",\"level\":\"info\",\"msg\":\"a{n}\"}}\n2024-05-01 10:00:0{n} ERROR b{n}\n  at line {n}\n"
+        )
+    };
+    let text: String = (0..5).map(pair).collect();
+    let recognised = crate::recognise(text.as_bytes(), true);
+    assert_eq!(recognised.format, crate::Format::Ndjson);
+    let read = super::families::read(&text).1;
+    assert_eq!(read.len(), 10, "{read:?}");
+    let doc = read[3].1.as_ref().unwrap();
+    for (name, value) in [
+        ("time", "2024-05-01T10:00:01Z"),
+        ("level", "ERROR"),
+        ("message", "b1\n  at line 1"),
+    ] {
+        assert_eq!(doc[name], value, "{doc}");
+    }
+}

@@ -143,6 +143,8 @@ fn gap(form: DateForm, text: &[u8], place: usize) -> Option<usize> {
             Some(b"at ") => place + 4,
             // `1/5/2024 -- 10:00:00`, as Suricata writes it.
             Some(b"-- ") => place + 4,
+            // `May 1, 2024 @ 10:00:00.123`, as Kibana shows it.
+            Some([b'@', b' ', digit]) if digit.is_ascii_digit() => place + 3,
             // `2024/05/01 - 10:00:00`.
             Some([b'-', b' ', digit]) if digit.is_ascii_digit() => place + 3,
             _ if at(text, place + 1) == Some(b' ') => {

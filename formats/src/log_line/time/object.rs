@@ -18,6 +18,16 @@ const FORMS: [TimeForm; 3] = [
     TimeForm::Epoch,
 ];
 
+/// Returns the name of the member with the time of an object.
+pub(crate) fn key_of_time(object: &str) -> Option<&'static str> {
+    read_object(object.trim().as_bytes(), 0)?;
+    let key = KEYS
+        .iter()
+        .find(|key| memchr::memmem::find(object.as_bytes(), key).is_some())?;
+    let name = std::str::from_utf8(key).ok()?;
+    name.strip_prefix('"')?.strip_suffix("\":")
+}
+
 /// Reads the time of an object that is the whole rest of a line, and says where that ends.
 pub(super) fn read_object(text: &[u8], place: usize) -> Option<(Reading, usize)> {
     let rest = text.get(place..)?;

@@ -138,6 +138,12 @@ fn form(days: &[&str], clocks: &[&str], names: &[String]) -> Option<DateForm> {
     match forms.as_slice() {
         [] => None,
         [form] => Some(*form),
+        // Who writes clocks of twelve hours mostly writes the month first.
+        _ if both().all(|(_, clock)| clock.ends_with(['M', 'm']))
+            && forms.contains(&DateForm::MonthDayYear(b'/')) =>
+        {
+            Some(DateForm::MonthDayYear(b'/'))
+        }
         // Windows' DHCP server writes the month first, whatever the country.
         _ if names
             .iter()
@@ -242,6 +248,7 @@ mod tests {
                 "1:00:01 PM",
                 DateForm::MonthDayYear(b'/'),
             ),
+            (&["05/01/2023"], "1:00:01 PM", DateForm::MonthDayYear(b'/')),
             (
                 &["13/05/2023", "01/05/2023"],
                 "10:00:01",

@@ -16,7 +16,7 @@ macro_rules! patterns {
 }
 
 /// Patterns, likelier ones first.
-const PATTERNS: [(&str, &str); 50] = patterns![
+const PATTERNS: [(&str, &str); 51] = patterns![
     // Postgres, Go's `time.Time`.
     "%Y-%m-%d %H:%M:%S%.f UTC",
     "%Y-%m-%d %H:%M:%S%.f %z UTC",
@@ -59,6 +59,8 @@ const PATTERNS: [(&str, &str); 50] = patterns![
     "%b %e, %Y, %I:%M %p",
     "%b %e, %Y %I:%M %p",
     "%B %e, %Y",
+    // Kibana's.
+    "%b %e, %Y @ %H:%M:%S%.f",
     // Great Britain and France.
     "%d/%m/%Y %H:%M:%S",
     "%d/%m/%Y %H:%M",
@@ -184,7 +186,10 @@ fn is_like_date(text: &str) -> bool {
     let has_separators = [b'/', b'.', b'-'].into_iter().any(|byte| num_of(byte) == 2);
     let is_day = numbers.len() == 3 && (has_separators && num_letters == 0);
     let is_named_day = numbers.len() == 2 && (3..=9).contains(&num_letters) && text.contains(", ");
-    let has_marks = text.bytes().any(|byte| b"_=@#&?!%".contains(&byte));
+    let has_marks = text
+        .replace(" @ ", " ")
+        .bytes()
+        .any(|byte| b"_=@#&?!%".contains(&byte));
     let is_it = has_clock || is_day || is_named_day || is_day_of_month(text);
     // `01/May/24 10:00 AM`, `01-MAY-24 10.00.00.123 AM`.
     let lower = text.to_ascii_lowercase();
@@ -274,6 +279,10 @@ mod tests {
                 "%b %e, %Y, %I:%M %p",
             ),
             (&["May 1, 2024, 1:00:07 PM"], "%b %e, %Y, %I:%M:%S %p"),
+            (
+                &["May 1, 2024 @ 13:00:07.123", "May 13, 2024 @ 01:00:07.000"],
+                "%b %e, %Y @ %H:%M:%S%.f",
+            ),
             (
                 &["2024-05-01 10:00:07 CEST", "2024-01-01 10:00:07.5 CET"],
                 "%Y-%m-%d %H:%M:%S%.f %z",

@@ -4,18 +4,20 @@ mod buildkite;
 mod fix;
 mod headed;
 mod logcat;
+mod metrics;
 pub(super) mod modsecurity;
 mod names;
 mod oracle;
-mod prometheus;
 mod snort;
 #[cfg(test)]
 mod tests;
 mod xml;
 
+pub(crate) use metrics::are_points;
 pub(super) use names::Names;
 
 use self::headed::{git, mbox};
+use self::metrics::{influx, prometheus};
 use crate::json::Members;
 use crate::log_line::time::Reading;
 
@@ -28,6 +30,8 @@ pub(crate) enum Block {
     Fix,
     /// `git log`: `commit 450b660b5f3c5145df13450e42ac4d681e368abb`, headers, and the text below.
     Git,
+    /// InfluxDB's line protocol: `cpu,host=web01 usage=1.5 1714557607000000000`.
+    Influx,
     /// Android's `logcat -v long`: `[ 05-01 10:00:07.123  2000: 2138 I/Tag ]`, and the text on lines of its own.
     Logcat,
     /// Mailboxes: `From alice@example.com Wed May  1 10:00:07 2024`.
@@ -43,10 +47,11 @@ pub(crate) enum Block {
 }
 
 impl Block {
-    const MARKED: [Block; 8] = [
+    const MARKED: [Block; 9] = [
         Block::Buildkite,
         Block::Fix,
         Block::Git,
+        Block::Influx,
         Block::Logcat,
         Block::Mbox,
         Block::Oracle,
@@ -65,6 +70,10 @@ impl Block {
             return false;
         };
         match self {
+            Block::Influx => {
+                let texts = lines.iter().map(|line| std::str::from_utf8(line));
+                influx::are_points(texts.map(Result::unwrap_or_default))
+            }
             Block::Prometheus => prometheus::are_metrics(lines),
             _ => self.begins(first),
         }
@@ -80,7 +89,7 @@ impl Block {
             Block::Mbox => mbox::begins(line),
             Block::Oracle => oracle::begins(line),
             // Each line is one; those that tell of others are no records.
-            Block::Prometheus => true,
+            Block::Influx | Block::Prometheus => true,
             Block::Snort => snort::begins(line),
             Block::Xml(name) => name.begins(line),
         }
@@ -89,7 +98,7 @@ impl Block {
     /// Returns whether a record tells of others, and is no document.
     pub(super) fn is_remark(self, record: &[u8]) -> bool {
         match self {
-            Block::Prometheus => record.starts_with(b"#"),
+            Block::Influx | Block::Prometheus => record.starts_with(b"#"),
             Block::Xml(name) => !name.begins(record) && xml::is_around(record),
             _ => false,
         }
@@ -101,6 +110,7 @@ impl Block {
             Block::Buildkite => buildkite::reading(record),
             Block::Fix => fix::reading(record),
             Block::Git => git::reading(record),
+            Block::Influx => influx::reading(record),
             Block::Logcat => logcat::reading(record),
             Block::Mbox => mbox::reading(record),
             Block::Oracle => oracle::reading(record),
@@ -117,6 +127,7 @@ impl Block {
             Block::Buildkite => buildkite::add(record, members),
             Block::Fix => fix::add(record, members),
             Block::Git => git::add(record, members),
+            Block::Influx => influx::add(record, members),
             Block::Logcat => logcat::add(record, members),
             Block::Mbox => mbox::add(record, members),
             Block::Oracle => oracle::add(record, members),

@@ -263,3 +263,22 @@ fn events_of_log4j_need_no_root() {
             .contains("Order 2 shipped")
     );
 }
+
+#[test]
+fn points_of_influx_have_their_tags_fields_and_times() {
+    let text = "cpu,host=web\\ 01,cpu=cpu0 usage=1.5,n=3i,text=\"a, b=\\\"c\\\"\",ok=t 1714557607123000000\n\
+                mem used=7u 1714557608000000000\n";
+    let docs = [
+        json!({
+            "timestamp": "2024-05-01T10:00:07.123000000Z", "measurement": "cpu", "host": "web 01", "cpu": "cpu0", "usage": 1.5,
+            "n": 3, "text": "a, b=\"c\"", "ok": true,
+        }),
+        json!({"timestamp": "2024-05-01T10:00:08.000000000Z", "measurement": "mem", "used": 7}),
+    ];
+    check(text, &docs);
+    // Pairs without a time are logfmt.
+    assert_eq!(
+        recognise(b"a,b=c d=e\na,b=c d=f\n", true).format,
+        Format::Logfmt
+    );
+}

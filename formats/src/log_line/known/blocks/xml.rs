@@ -107,7 +107,15 @@ pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t 
         let value = value.trim();
         if num_fields < MAX_FIELDS && !value.is_empty() && !key.is_empty() {
             num_fields += 1;
-            members.bare(&names.free(key), &unescaped(value));
+            // Such records have no other time.
+            let name = match key == "timestamp" && !names.has(key) {
+                true => {
+                    names.take(key);
+                    key.to_owned()
+                }
+                false => names.free(key),
+            };
+            members.bare(&name, &unescaped(value));
         }
     };
     let mut rest = record;

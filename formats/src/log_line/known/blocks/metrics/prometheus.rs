@@ -6,7 +6,7 @@
 //! http_requests_total{method="post",code="200"} 1027 1714557607000
 //! ```
 
-use super::Names;
+use super::super::Names;
 use crate::json::Members;
 use crate::log_line::time::{Reading, TimeForm, read};
 
@@ -71,7 +71,7 @@ impl<'t> Sample<'t> {
 }
 
 /// Returns whether lines are metrics: the first one tells of a metric, and nearly all are of the format.
-pub(super) fn are_metrics(lines: &[&[u8]]) -> bool {
+pub(in super::super) fn are_metrics(lines: &[&[u8]]) -> bool {
     let is_remark = |line: &[u8]| {
         [&b"# HELP "[..], b"# TYPE ", b"# UNIT "]
             .iter()
@@ -88,14 +88,14 @@ pub(super) fn are_metrics(lines: &[&[u8]]) -> bool {
         && lines.iter().any(|line| is_sample(line))
 }
 
-pub(super) fn reading(record: &str) -> Option<Reading> {
+pub(in super::super) fn reading(record: &str) -> Option<Reading> {
     let time = Sample::of(record)?.time?;
     let (reading, end) = read(TimeForm::Epoch, time.as_bytes(), 0)?;
     (end == time.len()).then_some(reading)
 }
 
 /// Adds the name, the labels, the value and the message. Returns the text before the message, which is empty.
-pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t str> {
+pub(in super::super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t str> {
     let sample = Sample::of(record)?;
     let mut names = Names::default();
     members.string("metric", sample.metric);
