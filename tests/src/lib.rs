@@ -7,7 +7,6 @@
 pub mod conformance;
 mod corpora;
 mod deletes;
-mod extent;
 mod index;
 mod merges;
 mod oracle;
@@ -19,10 +18,10 @@ mod truth;
 pub use corpora::documents::{CATALOGUE_CONFIG, PLACES_CONFIG, WAYS_CONFIG, catalogue, places};
 pub use corpora::numbers::{NUMBERS_CONFIG, numbers};
 pub use deletes::list;
-pub use extent::{is_full, usual_or_full};
 pub use index::{TestIndex, hdfs_lines, run, run_divided, run_with};
 pub use merges::{StoredIndex, whole};
 pub use oracle::{Oracle, normalised};
+pub use random::{is_full, usual_or_full};
 pub use servers::{
     Fate, Flaw, Forwarder, InvokeFate, LambdaFunction, LambdaReply, LambdaService, LambdaStart,
     Quirk, S3Lookalike, S3Server, SECRET_KEY, WebRequest, WebServer, put_objects, with_s3,

@@ -15,10 +15,12 @@ mod asked;
 mod bench;
 mod dates;
 mod documents;
+mod extent;
 mod findings;
 mod schema;
 mod stored;
 mod truth;
 
 pub use bench::{Engines, RandomBench};
+pub use extent::{is_full, usual_or_full};
 pub use findings::{Finding, Tally};
