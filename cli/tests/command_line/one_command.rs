@@ -251,6 +251,23 @@ fn a_search_of_inputs_indexes_them_once() {
 }
 
 #[test]
+fn a_search_of_an_input_finds_its_last_line_without_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.log");
+    fs::write(
+        &path,
+        "2024-05-01 10:00:00 INFO one\n2024-05-01 10:00:01 INFO two",
+    )
+    .unwrap();
+    let hits = |word: &str| num_hits(folder.path(), &["--input", "app.log", word]).0;
+    assert_eq!(hits("two"), 1);
+    // Another version of the file is another input.
+    let mut file = fs::File::options().append(true).open(&path).unwrap();
+    file.write_all(b"fold\n").unwrap();
+    assert_eq!((hits("two"), hits("twofold")), (0, 1));
+}
+
+#[test]
 fn a_search_of_inputs_answers_as_one_of_an_index() {
     let folder = access_log();
     let folder = folder.path();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Cursor, Write as _};
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use canter_doc_mapper::IndexConfig;
 use canter_index_builder::{
@@ -261,6 +262,25 @@ fn a_final_ingest_takes_what_waits_and_later_ones_go_on_behind_it() {
     let report = fed.ingest_all();
     assert_eq!((report.num_ingested_docs, report.warnings.len()), (1, 0));
     fed.check(&["one", "tw", "three", "four"]);
+}
+
+#[test]
+fn a_file_that_was_not_changed_for_long_has_no_half_of_a_line() {
+    let fed = Fed::new();
+    fed.write("app.log", "one\ntw");
+    let report = fed.ingest_all();
+    let waiting = report.inputs[0].waiting.as_deref().unwrap();
+    assert!(waiting.contains("not changed for an hour"), "{waiting}");
+    let file = fs::File::options().append(true).open(fed.path("app.log"));
+    let an_hour_ago = SystemTime::now() - Duration::from_secs(3_600);
+    file.unwrap().set_modified(an_hour_ago).unwrap();
+    let report = fed.ingest_all();
+    assert_eq!(
+        (report.num_ingested_docs, report.inputs[0].waiting.is_none()),
+        (1, true)
+    );
+    fed.check(&["one", "tw"]);
+    assert_eq!(fed.ingest_all().num_ingested_docs, 0);
 }
 
 #[test]

@@ -60,6 +60,8 @@ impl InputArgs {
         let cache = CachedIndexes::open(&self.folder()?)?;
         let options = IngestOptions {
             ingested_at_ms: unix_time_ms(),
+            // Of an input that changes, another index is made.
+            is_final: true,
             ..IngestOptions::default()
         };
         let options = self.reading.apply(options)?;

@@ -36,6 +36,8 @@ pub(crate) struct Input {
     pub(super) has_document_lines: bool,
     /// True if it is a file, which may still be written to. The end of anything else is final.
     pub(super) may_grow: bool,
+    /// True if it was not changed for so long that its last line is whole.
+    pub(super) is_quiet: bool,
 }
 
 impl Input {
@@ -78,6 +80,7 @@ impl Input {
             parquet: None,
             has_document_lines: false,
             may_grow: false,
+            is_quiet: false,
         }
     }
 
@@ -87,6 +90,11 @@ impl Input {
             has_document_lines: true,
             ..Input::as_it_is(name, Box::new(Cursor::new(lines)))
         }
+    }
+
+    /// Returns whether the end of the last line may still be written.
+    pub(super) fn may_be_unfinished(&self) -> bool {
+        self.may_grow && !self.is_quiet
     }
 
     /// Returns whether reading stopped because the end of compressed data is missing, which may still be written.

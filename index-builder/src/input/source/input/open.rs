@@ -8,11 +8,14 @@ use crate::input::source::opened::{Input, PARQUET_MAGIC, day_of, store_failure};
 use crate::input::source::settings::ReadSettings;
 use canter_formats::MonthDay;
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// A program writes the rest of a line within this time.
+const MAX_PAUSE: Duration = Duration::from_secs(60 * 60);
 
 impl Source {
     /// Opens the source; `num_stored_bytes` counts the bytes read before decompression.
@@ -48,7 +51,10 @@ impl Source {
                 ..Input::lines(self.name, lines)
             });
         }
-        let may_grow = self.path().is_some_and(Path::is_file);
+        let file = self.path().and_then(|path| path.metadata().ok());
+        let file = file.filter(Metadata::is_file);
+        let may_grow = file.is_some();
+        let is_quiet = file.is_some_and(|file| is_quiet(&file));
         let is_parquet = settings.may_be_parquet();
         let name = self.name.clone();
         let raw = match self.raw(object, num_stored_bytes, is_parquet)? {
@@ -72,6 +78,7 @@ impl Source {
             left_out: raw.left_out,
             layers,
             may_grow,
+            is_quiet,
             ..input
         })
     }
@@ -344,4 +351,11 @@ impl Read for Counted {
         self.num_bytes.fetch_add(len as u64, Ordering::Relaxed);
         Ok(len)
     }
+}
+
+/// Returns whether a file was not changed for so long that its last line is not half of one that is being written.
+fn is_quiet(file: &Metadata) -> bool {
+    let changed = file.modified().ok();
+    let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
+    age.is_some_and(|age| age >= MAX_PAUSE)
 }

@@ -26,10 +26,11 @@ pub(super) struct Beginning {
 pub(super) fn examine(input: &Input, settings: &ReadSettings) -> Result<Beginning, BuildError> {
     let (beginning, is_whole) = input.reader.beginning();
     // An incomplete line does not determine the format of the others.
-    let is_cut = input.may_grow && !beginning.ends_with(b"\n") && beginning.contains(&b'\n');
+    let is_cut =
+        input.may_be_unfinished() && !beginning.ends_with(b"\n") && beginning.contains(&b'\n');
     // Nor does a single line, which may contain column names.
     let is_one_line = memchr::memchr_iter(b'\n', beginning).nth(1).is_none();
-    let may_go_on = input.may_grow && !settings.takes_open() && is_one_line;
+    let may_go_on = input.may_be_unfinished() && !settings.takes_open() && is_one_line;
     let is_whole = is_whole && !is_cut && !(may_go_on && beginning.ends_with(b"\n"));
     let recognised = recognised(input, settings, beginning, is_whole);
     let format = recognised.format;

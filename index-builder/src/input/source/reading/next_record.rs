@@ -244,7 +244,8 @@ impl RecordReader {
             }
             let is_over = bytes.len() - start > self.max_num_bytes.saturating_add(2);
             // A quote may still be closed by a later write.
-            let is_open = !span.is_ended && self.input.may_grow && !self.settings.takes_open();
+            let is_open =
+                !span.is_ended && self.input.may_be_unfinished() && !self.settings.takes_open();
             if (is_over || (!span.is_ended && !is_open))
                 && self.cutter.is_in_quotes()
                 && self.end_at_line(bytes, &mut span)

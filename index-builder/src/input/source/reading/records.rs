@@ -401,8 +401,8 @@ impl RecordReader {
 
     /// Returns whether the last record is incomplete, because its end may still be written. It then waits.
     fn waits(&mut self, record: &[u8], span: &RecordSpan) -> bool {
-        let may_grow = self.input.may_grow && !self.settings.takes_open();
-        if !may_grow || span.has_end || span.extent == Extent::BrokenOff || !self.is_at_end() {
+        let may_go_on = self.input.may_be_unfinished() && !self.settings.takes_open();
+        if !may_go_on || span.has_end || span.extent == Extent::BrokenOff || !self.is_at_end() {
             return false;
         }
         if self.layout.ends_itself(record) {
@@ -410,7 +410,10 @@ impl RecordReader {
         }
         let len = span.raw_num_bytes;
         self.waiting.get_or_insert_with(|| {
-            format!("its last record ({len} bytes so far) has no end, and waits for it; --final takes it as it is")
+            format!(
+                "its last record ({len} bytes so far) has no end, and waits for it, or until the file was not changed for an \
+                 hour; --final takes it as it is"
+            )
         });
         true
     }
