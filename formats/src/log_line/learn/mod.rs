@@ -154,8 +154,8 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
             is(60) && (num >= 2 || lines.len() == 1)
         }
         TimeForm::Epoch => {
-            (is(80) && num >= 2)
-                || (num_before > 0 && is_anchored && is(20) && num >= 3 && is_first)
+            let percent = if num_before > 0 { 20 } else { 30 };
+            (is(80) && num >= 2) || (is_anchored && is(percent) && num >= 3 && is_first)
         }
         TimeForm::HexEpoch => is(80) && num >= 2,
         TimeForm::Clock => is(70) && num >= 2,

@@ -399,6 +399,11 @@ fn what_was_noticed_in_a_further_set_of_strangers_logs() {
         &text,
         &[0, 1, 2, 3].map(|n| json!({"timestamp": format!("2024-05-01T10:00:0{n}.42Z")})),
     );
+    // The history of a shell.
+    check(
+        "#1714557600\nls -l\n#1714557601\ncd /tmp\n#1714557602\nmake\n",
+        &[0, 1, 2].map(|n| json!({"timestamp": format!("2024-05-01T10:00:0{n}Z")})),
+    );
     // SAP HANA: letters in lower case.
     check(
         "[42]{7}[-1/-1] 2024-05-01 10:00:00.123456 i Basis            Timer.cpp(00012) : one\n[42]{7}[-1/-1] 2024-05-01 10:00:01.123456 e Basis            Timer.cpp(00012) : two\n",
