@@ -3,14 +3,14 @@
 
 use super::Hints;
 use crate::json::{Members, Object};
-use crate::log_line::{LineLayout, key_of_time, learn_from};
+use crate::log_line::{LineLayout, TimeMember, learn_from};
 
 /// How such lines are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Between {
     pub(super) lines: LineLayout,
-    /// The member with the time of the objects, under which that of a line stands, too.
-    time: Option<String>,
+    /// The member with the time of the objects, as which that of a line is written, too.
+    time: Option<TimeMember>,
 }
 
 impl Between {
@@ -22,11 +22,8 @@ impl Between {
         (others.len() > 1).then_some(())?;
         let mut lines = learn_from(&others)?;
         lines.wants_words = wants_words;
-        let time = objects.iter().find_map(|object| key_of_time(object));
-        Some(Between {
-            lines,
-            time: time.map(str::to_owned),
-        })
+        let time = objects.iter().find_map(|object| TimeMember::of(object));
+        Some(Between { lines, time })
     }
 
     /// Returns whether a line continues a record.
@@ -45,7 +42,7 @@ impl Between {
         let mut object = Object::begin(out);
         let mut members = Named {
             members: &mut object,
-            time: self.time.as_deref(),
+            time: self.time.as_ref(),
         };
         self.lines.parse(text, &hints.reference(), &mut members);
         object.end();
@@ -58,28 +55,18 @@ pub(super) fn is_object(record: &[u8]) -> bool {
     record.trim_ascii_start().first() == Some(&b'{')
 }
 
-/// Members of which the time has another name.
+/// Members of which the time is another.
 struct Named<'m, 'o> {
     members: &'m mut Object<'o>,
-    time: Option<&'m str>,
-}
-
-impl Named<'_, '_> {
-    fn name<'n>(&self, name: &'n str) -> &'n str
-    where
-        Self: 'n,
-    {
-        match self.time {
-            Some(time) if name == "timestamp" => time,
-            _ => name,
-        }
-    }
+    time: Option<&'m TimeMember>,
 }
 
 impl Members for Named<'_, '_> {
     fn string(&mut self, name: &str, value: &str) {
-        let name = self.name(name);
-        self.members.string(name, value);
+        match self.time {
+            Some(time) if name == "timestamp" => time.add(value, self.members),
+            _ => self.members.string(name, value),
+        }
     }
 
     fn json(&mut self, name: &str, value: &str) {

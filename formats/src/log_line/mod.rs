@@ -34,4 +34,4 @@ pub(crate) use level::{
     of_syslog as level_of_syslog,
 };
 pub(crate) use parse::without_colours;
-pub(crate) use time::key_of_time;
+pub(crate) use time::TimeMember;

@@ -426,6 +426,20 @@ fn what_was_noticed_in_a_further_set_of_strangers_logs() {
 
 #[test]
 fn lines_between_objects_are_read_with_their_time_under_the_name_that_the_objects_have() {
+    for (of_object, of_line) in [
+        ("\"2024-05-01T10:00:02Z\"", json!("2024-05-01T10:00:01Z")),
+        ("1714557602", json!(1_714_557_601)),
+        ("1714557602123", json!(1_714_557_601_000_u64)),
+        ("1714557602.25", json!(1_714_557_601.0)),
+        ("\"1714557602\"", json!("1714557601")),
+    ] {
+        let pair = |n: u32| {
+            format!("{{\"ts\":{of_object},\"msg\":\"a\"}}\n2024-05-01 10:00:0{n} ERROR b{n}\n")
+        };
+        let text: String = (0..5).map(pair).collect();
+        let read = super::families::read(&text).1;
+        assert_eq!(read[3].1.as_ref().unwrap()["ts"], of_line, "{of_object}");
+    }
     let pair = |n: u32| {
         format!(
             "{{\"time\":\"2024-05-01T10:00:0{n}Z\",\"level\":\"info\",\"msg\":\"a{n}\"}}\n2024-05-01 10:00:0{n} ERROR b{n}\n  at line {n}\n"

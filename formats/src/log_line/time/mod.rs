@@ -19,6 +19,6 @@ pub use calendar::MonthDay;
 pub(crate) use date::DateForm;
 pub(crate) use finer::with_fraction;
 pub(crate) use form::{Reading, TimeForm, days_of, read};
-pub(crate) use object::key_of_time;
+pub(crate) use object::TimeMember;
 pub(crate) use stamp::{Reference, Stamp};
 pub use zone::Zone;
