@@ -244,7 +244,7 @@ fn what_would_not_be_done_is_refused_by_name_and_every_error_has_its_status() {
     let (_folder, server) = start();
     assert_eq!(put(&server, "/logs", &json!({})).status, 200);
     for (method, path, expected, part) in [
-        ("PUT", "/_ingest/pipeline/p", 400, "[_ingest/pipeline]"),
+        ("PUT", "/_ingest/pipeline/p", 400, "[processors]"),
         ("POST", "/logs/_close", 400, "[_close]"),
         ("GET", "/_cat/segments", 400, "[_cat/segments]"),
         ("GET", "/_cat/nonsense", 400, "[_cat/nonsense]"),

@@ -69,8 +69,9 @@ impl IndexParts {
         Ok(parts)
     }
 
-    /// Returns the settings.
-    pub(super) fn settings(&self) -> &Value {
+    /// Returns the settings, as they were given.
+    #[must_use]
+    pub fn settings(&self) -> &Value {
         &self.settings
     }
 
