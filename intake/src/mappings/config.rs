@@ -82,8 +82,7 @@ impl IndexParts {
     }
 }
 
-/// Returns the config of the index that `parts` describe together; later parts override earlier
-/// ones.
+/// Returns the config of the index that `parts` describe together; later ones override earlier ones.
 ///
 /// # Errors
 /// An option is unknown, contradicts another, or would differ from its meaning in Elasticsearch.

@@ -1,6 +1,6 @@
 //! A document on its way: its fields, its metadata, and what the pipeline knows of it, under paths with dots.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::error::Failure;
 use crate::limits::{MAX_STEPS, MAX_VALUE_DEPTH, MAX_WRITTEN_BYTES};
@@ -420,4 +420,13 @@ fn size_of(value: &Value, depth: usize) -> Option<usize> {
         }
         _ => 16,
     })
+}
+
+/// Returns a float so that it is written with as few digits as it needs.
+pub(crate) fn shortest(number: f32) -> Option<Number> {
+    number
+        .to_string()
+        .parse::<f64>()
+        .ok()
+        .and_then(Number::from_f64)
 }

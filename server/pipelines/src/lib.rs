@@ -8,26 +8,25 @@
 //!   JSON ─▶ options ─▶ pipeline ─▶ processors ─┬─▶ fields, texts, dates, parts, control
 //!                          │                   ├─▶ grok, dissect, java_dates
 //!                          ▼                   └─▶ snippet, painless
-//!                         run ─▶ document: paths, metadata
+//!                      engine ─▶ document: paths, metadata
 //! ```
 
 mod error;
 mod limits;
 
 mod document;
+mod engine;
 mod grok;
 mod java_dates;
 mod options;
 mod pipeline;
 mod processors;
-mod run;
 mod snippet;
 
 pub use document::{Document, Metadata};
+pub use engine::{Outcome, Pipeline, Pipelines, Step, StepStatus};
 pub use error::{ConfigError, Failure};
 pub use grok::builtin_patterns;
-pub use pipeline::{Pipeline, Pipelines};
-pub use run::{Outcome, Step, StepStatus};
 
 #[cfg(test)]
 mod tests;

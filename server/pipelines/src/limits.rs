@@ -13,7 +13,7 @@ pub(crate) const MAX_CALLS: usize = 10;
 pub(crate) const MAX_STEPS: u32 = 100_000;
 
 /// Maximum size of the values that processors write into one document, together, in bytes.
-pub(crate) const MAX_WRITTEN_BYTES: usize = 64 << 20;
+pub(crate) const MAX_WRITTEN_BYTES: usize = 16 << 20;
 
 /// Maximum number of steps back of one match of a regular expression.
 pub(crate) const MAX_BACKTRACKS: usize = 200_000;
@@ -21,5 +21,5 @@ pub(crate) const MAX_BACKTRACKS: usize = 200_000;
 /// Maximum length of a regular expression after patterns are written out, in bytes.
 pub(crate) const MAX_PATTERN_BYTES: usize = 256 << 10;
 
-/// Maximum number of elements that a number in a path may add to a list.
+/// Maximum depth of values, and number of parts of a path.
 pub(crate) const MAX_VALUE_DEPTH: usize = 100;

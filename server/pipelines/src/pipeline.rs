@@ -1,66 +1,13 @@
 //! Pipelines as they are put: a list of processors, checked and compiled.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use canter_painless::Script;
 use serde_json::{Map, Value};
 
+use crate::engine::{Entry, Pipeline};
 use crate::error::ConfigError;
 use crate::limits::{MAX_DEPTH, MAX_PROCESSORS};
 use crate::options::Options;
-use crate::processors::{Process, process_of};
-
-/// A compiled pipeline.
-#[derive(Debug)]
-pub struct Pipeline {
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) on_failure: Vec<Entry>,
-}
-
-/// Pipelines by name.
-#[derive(Clone, Debug, Default)]
-pub struct Pipelines {
-    pub(crate) by_name: BTreeMap<String, Arc<Pipeline>>,
-}
-
-/// A processor, and when it runs.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) kind: String,
-    pub(crate) tag: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) condition: Option<Script>,
-    pub(crate) ignores_failure: bool,
-    pub(crate) on_failure: Vec<Entry>,
-    pub(crate) process: Box<dyn Process>,
-}
-
-impl Pipelines {
-    /// Adds a pipeline.
-    pub fn insert(&mut self, name: &str, pipeline: Pipeline) {
-        self.by_name.insert(name.to_owned(), Arc::new(pipeline));
-    }
-
-    /// Adds the pipeline of this name of others, if there is one.
-    pub fn take(&mut self, name: &str, others: &Self) {
-        if let Some(pipeline) = others.by_name.get(name) {
-            self.by_name.insert(name.to_owned(), Arc::clone(pipeline));
-        }
-    }
-
-    /// Returns whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.by_name.is_empty()
-    }
-
-    /// Returns whether there is a pipeline of this name.
-    #[must_use]
-    pub fn has(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
-    }
-}
+use crate::processors::process_of;
 
 impl Pipeline {
     /// Reads a pipeline.
@@ -141,7 +88,7 @@ fn entries_of(
 }
 
 /// Reads a processor.
-pub(crate) fn entry_of(
+fn entry_of(
     kind: &str,
     options: &Value,
     (depth, num): (usize, &mut usize),
@@ -175,7 +122,8 @@ pub(crate) fn entry_of(
             failing(entries, Some(kind)).map_err(|error| error.of(kind))?
         }
     };
-    let process = process_of(&mut options, (depth, num))?;
+    let mut nested = |kind: &str, inner: &Value| entry_of(kind, inner, (depth + 1, &mut *num));
+    let process = process_of(&mut options, &mut nested)?;
     options.finish()?;
     Ok(Entry {
         kind: kind.to_owned(),

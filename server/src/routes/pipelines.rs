@@ -6,7 +6,7 @@ use canter_intake::TemplateKind;
 use super::documents::ANSWER;
 use super::indexes::{INDEXES, LOOKS, REMOVES};
 use super::param::{JSON, flag, text};
-use super::table::{BodyBound, ChangeRoute, Doc, Does, Names};
+use super::table::{BodyBound, ChangeRoute, CrossSite, Doc, Does, Names};
 use crate::managing::Manage;
 
 const PIPELINE: &str = "{\"processors\":[{\"lowercase\":{\"field\":\"level\"}}]}";
@@ -44,7 +44,8 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         ..REMOVES
     },
     ChangeRoute {
-        verbs: &["GET", "POST"],
+        verbs: &["POST"],
+        cross_site: CrossSite::Refused,
         paths: &[
             "/_ingest/pipeline/_simulate",
             "/_ingest/pipeline/{name}/_simulate",

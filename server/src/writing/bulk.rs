@@ -63,7 +63,8 @@ pub(super) async fn bulk(
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
-    let piping = match Piping::of(request, of_all.pipeline.as_deref()).await {
+    let asked = of_all.pipeline.as_deref();
+    let piping = match Piping::of(request, asked, body.bytes.len()).await {
         Ok(piping) => piping,
         Err(problem) => return fail(request, &problem),
     };
@@ -116,6 +117,7 @@ fn read<'b>(
 ) -> Result<(Items, Vec<Asked<'b>>), (StatusCode, String)> {
     let mut items = Items::default();
     let mut documents: Vec<Asked<'b>> = Vec::new();
+    let target_of = |name: &str| target_of(request, name, false);
     for action in parse_bulk(body, writers.max_items) {
         let action = action.map_err(|error| {
             let status = match error.is_too_large() {
@@ -129,11 +131,12 @@ fn read<'b>(
             return Err((StatusCode::BAD_REQUEST, message.to_owned()));
         };
         let requires_alias = action.require_alias.unwrap_or(of_all.requires_alias);
-        let target = request.target(name, requires_alias);
+        let target = self::target_of(request, name, requires_alias);
         let name = target.as_deref().unwrap_or(name).to_owned();
-        let checked = target.and_then(|_| checked_name(&name));
-        let checked = checked.and_then(|()| condition_of(&action, request));
-        let action = through(piping.as_mut(), of_all.pipeline.as_deref(), action, name);
+        let checked = target.and_then(|_| condition_of(&action, request));
+        let asked = of_all.pipeline.as_deref();
+        let action = through(&target_of, piping.as_mut(), asked, action, name);
+        let checked = checked.map(|condition| action.condition(condition));
         let name = action.index.as_str();
         let index = items.index(&name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
         let ord = u32::try_from(items.len()).unwrap_or(u32::MAX);
@@ -158,14 +161,21 @@ fn read<'b>(
     Ok((items, documents))
 }
 
+/// Returns the index that is meant by a name.
+///
 /// # Errors
-/// The name is longer than a name may be.
-fn checked_name(name: &str) -> Result<(), Problem> {
-    match name.len() <= MAX_NAME_BYTES {
-        true => Ok(()),
+/// As [`ChangeRequest::target`]; the name is longer than a name may be.
+fn target_of(
+    request: &ChangeRequest<'_>,
+    name: &str,
+    requires_alias: bool,
+) -> Result<String, Problem> {
+    let target = request.target(name, requires_alias)?.into_owned();
+    match target.len() <= MAX_NAME_BYTES {
+        true => Ok(target),
         false => Err(Problem::illegal(format!(
             "an index name of {} bytes is too long, the limit is {MAX_NAME_BYTES}",
-            name.len()
+            target.len()
         ))),
     }
 }
@@ -203,50 +213,27 @@ pub(super) async fn document(
     (verb, index, id): (Verb, &str, Option<&str>),
     body: &[u8],
 ) -> Response {
-    let read = read_params(request).and_then(|(mut params, how)| {
-        let verb = match (params.text("op_type").as_deref(), verb) {
-            // An id of its own is always new.
-            (Some("create"), Verb::Index) => Verb::Create,
-            (None, Verb::Index) if id.is_none() => Verb::Create,
-            (None | Some("index"), verb) | (Some("create"), verb @ Verb::Create) => verb,
-            (Some(other), _) => return Err(format!("[op_type] cannot be [{other}] here")),
+    let (params, how, action, (requires_alias, pipeline)) =
+        match read_document(request, (verb, id), body) {
+            Ok(read) => read,
+            Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
         };
-        let action = Action {
-            verb,
-            index: None,
-            id: id.map(str::to_owned),
-            unknown: None,
-            pipeline: None,
-            if_seq_no: number(params.text("if_seq_no"), "if_seq_no")?,
-            if_primary_term: number(params.text("if_primary_term"), "if_primary_term")?,
-            version: number(params.text("version"), "version")?,
-            version_type: params.text("version_type"),
-            routing: params.text("routing"),
-            source: None,
-            require_alias: None,
-            document: Some(body).filter(|_| verb != Verb::Delete),
-        };
-        number(params.text("retry_on_conflict"), "retry_on_conflict")?;
-        let requires_alias = params.flag("require_alias")?.unwrap_or(false);
-        let pipeline = params.text("pipeline");
-        params.finish()?;
-        Ok((params, how, action, (requires_alias, pipeline)))
-    });
-    let (params, how, action, (requires_alias, pipeline)) = match read {
-        Ok(read) => read,
-        Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
-    };
     let taken = async {
         let target = request.target(index, requires_alias)?.into_owned();
         let condition = condition_of(&action, request)?;
-        let mut piping = Piping::of(request, pipeline.as_deref()).await?;
-        let taken = through(piping.as_mut(), pipeline.as_deref(), action, target);
+        let asked = pipeline.as_deref();
+        let mut piping = Piping::of(request, asked, body.len()).await?;
+        let target_of = |name: &str| target_of(request, name, false);
+        let taken = tokio::task::block_in_place(|| {
+            through(&target_of, piping.as_mut(), asked, action, target)
+        });
         Ok::<_, Problem>((taken, condition))
     };
     let (taken, condition) = match taken.await {
         Ok(taken) => taken,
         Err(problem) => return fail(request, &problem),
     };
+    let condition = taken.condition(condition);
     let mut items = Items::default();
     items.is_forced = how.acknowledge == Acknowledge::PublishedNow;
     let place = items.index(&taken.index);
@@ -275,6 +262,49 @@ pub(super) async fn document(
         Err(problem) => fail(request, problem),
         Ok((status, answer)) => respond(request, &params, status, answer),
     }
+}
+
+/// The parameters, how the action is performed, the action, and whether the index must be an alias and which pipeline the
+/// document passes.
+type OneDocument<'b> = (Params, How, Action<'b>, (bool, Option<String>));
+
+/// Reads the parameters of a request for one document.
+///
+/// # Errors
+/// A parameter is unknown or invalid.
+fn read_document<'b>(
+    request: &ChangeRequest<'_>,
+    (verb, id): (Verb, Option<&str>),
+    body: &'b [u8],
+) -> Result<OneDocument<'b>, String> {
+    let (mut params, how) = read_params(request)?;
+    let verb = match (params.text("op_type").as_deref(), verb) {
+        (Some("create"), Verb::Index) => Verb::Create,
+        // Where the index chooses the id, the document is new.
+        (None, Verb::Index) if id.is_none() => Verb::Create,
+        (None | Some("index"), verb) | (Some("create"), verb @ Verb::Create) => verb,
+        (Some(other), _) => return Err(format!("[op_type] cannot be [{other}] here")),
+    };
+    let action = Action {
+        verb,
+        index: None,
+        id: id.map(str::to_owned),
+        unknown: None,
+        pipeline: None,
+        if_seq_no: number(params.text("if_seq_no"), "if_seq_no")?,
+        if_primary_term: number(params.text("if_primary_term"), "if_primary_term")?,
+        version: number(params.text("version"), "version")?,
+        version_type: params.text("version_type"),
+        routing: params.text("routing"),
+        source: None,
+        require_alias: None,
+        document: Some(body).filter(|_| verb != Verb::Delete),
+    };
+    number(params.text("retry_on_conflict"), "retry_on_conflict")?;
+    let requires_alias = params.flag("require_alias")?.unwrap_or(false);
+    let pipeline = params.text("pipeline");
+    params.finish()?;
+    Ok((params, how, action, (requires_alias, pipeline)))
 }
 
 /// # Errors

@@ -5,9 +5,9 @@ use serde_json::{Map, Number, Value};
 
 use super::builtin::builtin_patterns;
 use super::regexes::regex_of;
+use crate::document::shortest;
 use crate::error::Failure;
 use crate::limits::{MAX_DEPTH, MAX_PATTERN_BYTES};
-use crate::processors::shortest;
 
 /// Expressions, the first of which that matches counts.
 #[derive(Debug)]

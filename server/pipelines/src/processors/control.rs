@@ -3,12 +3,10 @@
 use canter_painless::Script;
 use serde_json::{Map, Value};
 
-use super::Process;
 use crate::document::{Document, Path};
+use crate::engine::{Entry, Flow, Process, Run, script_failure};
 use crate::error::{ConfigError, Failure};
 use crate::options::Options;
-use crate::pipeline::{Entry, entry_of};
-use crate::run::{Flow, Run, script_failure};
 use crate::snippet::Snippet;
 
 /// `drop` and `terminate`.
@@ -71,9 +69,12 @@ struct Foreach {
     ignores_missing: bool,
 }
 
+/// Reads a processor inside of another by its kind and options.
+pub(crate) type Nested<'n> = dyn FnMut(&str, &Value) -> Result<Entry, ConfigError> + 'n;
+
 pub(super) fn foreach(
     options: &mut Options,
-    (depth, num): (usize, &mut usize),
+    nested: &mut Nested<'_>,
 ) -> Result<Box<dyn Process>, ConfigError> {
     let field = options.required_path("field")?;
     let inner = options.object("processor")?;
@@ -83,7 +84,7 @@ pub(super) fn foreach(
     };
     Ok(Box::new(Foreach {
         field,
-        inner: entry_of(&kind, &inner, (depth + 1, num))?,
+        inner: nested(&kind, &inner)?,
         ignores_missing: options.flag("ignore_missing", false)?,
     }))
 }

@@ -4,11 +4,10 @@ use std::net::IpAddr;
 
 use serde_json::{Number, Value};
 
-use super::Process;
-use crate::document::{Document, Path, class_of};
+use crate::document::{Document, Path, class_of, shortest};
+use crate::engine::{Flow, Process, Run};
 use crate::error::{ConfigError, Failure};
 use crate::options::Options;
-use crate::run::{Flow, Run};
 use crate::snippet::shown;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,15 +164,6 @@ fn whole(text: &str) -> Option<i64> {
         Some(hex) => i64::from_str_radix(&format!("{sign}{hex}"), 16).ok(),
         None => format!("{sign}{digits}").parse().ok(),
     }
-}
-
-/// Returns a float so that it is written with as few digits as it needs.
-pub(crate) fn shortest(number: f32) -> Option<Number> {
-    number
-        .to_string()
-        .parse::<f64>()
-        .ok()
-        .and_then(Number::from_f64)
 }
 
 fn guessed(value: &Value, text: &str) -> Value {

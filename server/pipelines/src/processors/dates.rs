@@ -4,12 +4,11 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit, Zoned, ZonedRound};
 
-use super::Process;
 use crate::document::{Document, Path};
+use crate::engine::{Flow, Process, Run};
 use crate::error::{ConfigError, Failure};
 use crate::java_dates::{JavaFormat, zone_of};
 use crate::options::Options;
-use crate::run::{Flow, Run};
 use crate::snippet::{Snippet, shown};
 
 /// How dates are written if nothing else is said.

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Process, text_at};
+use super::values::text_at;
 use crate::document::{Document, Path};
+use crate::engine::{Flow, Process, Run};
 use crate::error::{ConfigError, Failure};
 use crate::options::Options;
-use crate::run::{Flow, Run};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Use {
@@ -63,6 +63,29 @@ pub(super) fn dissect(options: &mut Options) -> Result<Box<dyn Process>, ConfigE
     }))
 }
 
+/// Returns the name of a key, and what it is for.
+fn use_of(inner: &str) -> Result<(&str, Use), String> {
+    if let Some(name) = inner.strip_prefix('+') {
+        return match name.split_once('/') {
+            Some((name, order)) => {
+                let order = order.parse().map_err(|_| "an order is no number")?;
+                Ok((name, Use::Append(order)))
+            }
+            None => Ok((name, Use::Append(0))),
+        };
+    }
+    let marked = [('?', Use::Skip), ('*', Use::Name), ('&', Use::Value)];
+    for (mark, usage) in marked {
+        if let Some(name) = inner.strip_prefix(mark) {
+            return Ok((name, usage));
+        }
+    }
+    match inner.is_empty() {
+        true => Ok((inner, Use::Skip)),
+        false => Ok((inner, Use::Field)),
+    }
+}
+
 fn keys_of(pattern: &str) -> Result<(String, Vec<Key>), String> {
     let (leading, mut rest) = pattern.split_once("%{").ok_or("there are no keys in it")?;
     let mut keys: Vec<Key> = Vec::new();
@@ -79,25 +102,7 @@ fn keys_of(pattern: &str) -> Result<(String, Vec<Key>), String> {
             Some(inner) => (inner, true),
             None => (inner, false),
         };
-        let (name, usage) = if let Some(name) = inner.strip_prefix('+') {
-            match name.split_once('/') {
-                Some((name, order)) => (
-                    name,
-                    Use::Append(order.parse().map_err(|_| "an order is no number")?),
-                ),
-                None => (name, Use::Append(0)),
-            }
-        } else if let Some(name) = inner.strip_prefix('?') {
-            (name, Use::Skip)
-        } else if let Some(name) = inner.strip_prefix('*') {
-            (name, Use::Name)
-        } else if let Some(name) = inner.strip_prefix('&') {
-            (name, Use::Value)
-        } else if inner.is_empty() {
-            ("", Use::Skip)
-        } else {
-            (inner, Use::Field)
-        };
+        let (name, usage) = use_of(inner)?;
         if name.is_empty() && usage != Use::Skip {
             return Err("a key has no name".to_owned());
         }

@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Process;
 use crate::document::{Document, Path};
+use crate::engine::{Flow, Process, Run};
 use crate::error::{ConfigError, Failure};
 use crate::options::Options;
-use crate::run::{Flow, Run};
 use crate::snippet::{Snippet, Template};
 
 #[derive(Debug)]

@@ -6,12 +6,12 @@ use fancy_regex::Regex;
 use serde_json::{Map, Value};
 
 use super::texts::pieces;
-use super::{Process, text_at};
+use super::values::text_at;
 use crate::document::{Document, Path};
+use crate::engine::{Flow, Process, Run};
 use crate::error::{ConfigError, Failure};
 use crate::grok::regex_of;
 use crate::options::Options;
-use crate::run::{Flow, Run};
 
 #[derive(Debug)]
 struct Json {

@@ -3,12 +3,12 @@
 use fancy_regex::Regex;
 use serde_json::Value;
 
-use super::{Process, text_at};
+use super::values::text_at;
 use crate::document::{Document, Path, class_of};
+use crate::engine::{Flow, Process, Run};
 use crate::error::{ConfigError, Failure};
 use crate::grok::{regex_of, replaced};
 use crate::options::Options;
-use crate::run::{Flow, Run};
 use crate::snippet::shown;
 
 /// What a processor makes of a text.

@@ -280,6 +280,15 @@ fn nothing_of(absent: Absent) -> Value {
             "nodes": {NODE: {"rest_actions": {}, "aggregations": {}}},
         }),
         Absent::Features => json!({"features": []}),
+        Absent::Transforms => json!({"count": 0, "transforms": []}),
+        Absent::Enriching => json!({"policies": []}),
+        Absent::Languages => json!({
+            "types_allowed": ["inline", "stored"],
+            "language_contexts": [
+                {"language": "mustache", "contexts": ["template"]},
+                {"language": "painless", "contexts": ["bucket_aggregation", "ingest", "update"]},
+            ],
+        }),
         Absent::Dangling => json!({"dangling_indices": []}),
         Absent::Problems => json!({"status": "green", "cluster_name": CLUSTER, "indicators": {}}),
         Absent::Certificates | Absent::HotThreads => json!([]),

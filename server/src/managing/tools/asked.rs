@@ -55,6 +55,11 @@ pub(super) enum Absent {
     Dangling,
     /// Problems in a report of health.
     Problems,
+    Transforms,
+    /// Policies that enrich documents.
+    Enriching,
+    /// Languages and contexts of scripts, of which there are some.
+    Languages,
 }
 
 /// Parts of what is known of a node.
@@ -131,6 +136,9 @@ impl Asked {
             ["_features"] => Self::Absent(Absent::Features),
             ["_ssl", "certificates"] => Self::Absent(Absent::Certificates),
             ["_dangling"] => Self::Absent(Absent::Dangling),
+            ["_transform"] | ["_transform", "_all" | "*"] => Self::Absent(Absent::Transforms),
+            ["_enrich", "policy"] => Self::Absent(Absent::Enriching),
+            ["_script_language"] => Self::Absent(Absent::Languages),
             ["_health_report"] => Self::Absent(Absent::Problems),
             ["_xpack", "usage"] => Self::Nothing,
             ["_tasks"] => Self::Tasks,

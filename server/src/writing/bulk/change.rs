@@ -212,10 +212,10 @@ mod tests {
             ("{}", "script or doc is missing"),
             ("[]", "no object"),
         ] {
-            let problem = Change::read(body.as_bytes()).err().unwrap();
+            let problem = Change::read(body.as_bytes(), None).err().unwrap();
             assert!(problem.reason.contains(why), "{body}: {}", problem.reason);
         }
-        let upsert = Change::read(b"{\"doc\":{\"a\":1},\"doc_as_upsert\":true}").unwrap();
+        let upsert = Change::read(b"{\"doc\":{\"a\":1},\"doc_as_upsert\":true}", None).unwrap();
         assert_eq!(upsert.upsert, Some(object(json!({"a": 1}))));
     }
 }

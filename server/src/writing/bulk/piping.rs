@@ -4,13 +4,17 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use canter_index_builder::{IndexSettings, unix_time_ms};
-use canter_intake::{Action, Verb};
+use canter_index_builder::{IndexSettings, check_id, unix_time_ms};
+use canter_intake::{Action, Condition, Verb};
 use canter_pipelines::{Document, Failure, Metadata, Outcome};
 use serde_json::{Map, Value};
 
 use crate::indexes::{Kept, Root, utc_of};
 use crate::requests::{ChangeRequest, Problem};
+
+/// Maximum size of the documents of a request behind their pipelines, as a multiple of its body, and in bytes besides.
+const MAX_TIMES: usize = 4;
+const MAX_MORE_BYTES: usize = 16 << 20;
 
 /// Name that stands for no pipeline.
 const NONE: &str = "_none";
@@ -21,6 +25,8 @@ pub(in crate::writing) struct Piping<'r> {
     kept: Arc<Kept>,
     now_ms: u64,
     timestamp: String,
+    /// Bytes that documents may still have.
+    left: usize,
     /// What the settings of indexes say, by name.
     of_indexes: HashMap<String, IndexSettings>,
 }
@@ -41,6 +47,14 @@ pub(super) struct Taken<'b> {
     pub(super) body: Result<Passed<'b>, Problem>,
 }
 
+impl Taken<'_> {
+    /// Returns the condition of the action, which a pipeline may have given an id.
+    pub(super) fn condition(&self, of_action: Option<Condition>) -> Option<Condition> {
+        let is_new = self.verb == Verb::Create && self.id.is_some();
+        of_action.or(is_new.then_some(Condition::Absent))
+    }
+}
+
 /// What became of the document of an action.
 pub(super) enum Passed<'b> {
     /// The document, or the change of one; a deletion has none.
@@ -49,8 +63,10 @@ pub(super) enum Passed<'b> {
     Dropped,
 }
 
-/// Lets the document of an action for an index pass its pipelines; `asked` is that of actions that name none.
+/// Lets the document of an action for an index pass its pipelines; `asked` is that of actions that name none. `target` returns
+/// the index that a pipeline means by a name.
 pub(super) fn through<'b>(
+    target: &dyn Fn(&str) -> Result<String, Problem>,
     piping: Option<&mut Piping<'_>>,
     asked: Option<&str>,
     action: Action<'b>,
@@ -66,12 +82,15 @@ pub(super) fn through<'b>(
     let body = match (piping, action.document) {
         (Some(piping), Some(document)) => {
             let passed = piping.passed(asked, (action.verb, meta.clone()), document);
-            passed.map(|passed| match passed {
-                Some(passed) => {
-                    meta = passed.meta;
-                    Passed::Body(Some(passed.document))
+            passed.and_then(|passed| {
+                let Some(passed) = passed else {
+                    return Ok(Passed::Dropped);
+                };
+                if passed.meta.index != meta.index {
+                    meta.index = target(&passed.meta.index)?;
                 }
-                None => Passed::Dropped,
+                (meta.id, meta.routing) = (passed.meta.id, passed.meta.routing);
+                Ok(Passed::Body(Some(passed.document)))
             })
         }
         (None, Some(_)) if asked.is_some_and(|asked| !asked.is_empty() && asked != NONE) => {
@@ -90,13 +109,14 @@ pub(super) fn through<'b>(
 }
 
 impl<'r> Piping<'r> {
-    /// Returns the pipelines that documents of a request may have to pass; `None` if there are none.
+    /// Returns the pipelines that documents of a request of this size in bytes may have to pass; `None` if there are none.
     ///
     /// # Errors
     /// If the catalog cannot be read.
     pub(in crate::writing) async fn of(
         request: &ChangeRequest<'r>,
         asked: Option<&str>,
+        num_bytes: usize,
     ) -> Result<Option<Self>, Problem> {
         let asked = asked.filter(|asked| !asked.is_empty() && *asked != NONE);
         let Some(root) = request.root else {
@@ -108,13 +128,23 @@ impl<'r> Piping<'r> {
             return Ok(None);
         }
         let now_ms = unix_time_ms();
-        Ok(Some(Self {
+        let mut piping = Self {
             root,
             kept,
             now_ms,
             timestamp: utc_of(now_ms),
+            left: 0,
             of_indexes: HashMap::new(),
-        }))
+        };
+        piping.begin(num_bytes);
+        Ok(Some(piping))
+    }
+
+    /// Begins a request, or a page of documents, of this size in bytes.
+    pub(in crate::writing) fn begin(&mut self, num_bytes: usize) {
+        self.left = num_bytes
+            .saturating_mul(MAX_TIMES)
+            .saturating_add(MAX_MORE_BYTES);
     }
 
     /// Returns the setting of an index that exists, or that would be made.
@@ -175,17 +205,20 @@ impl<'r> Piping<'r> {
                 _ => return Ok(Some(as_it_is(meta))),
             },
         };
-        let index = meta.index.clone();
+        let before = (meta.index.clone(), meta.id.clone());
         let mut document = Document::new(source, meta, &self.timestamp);
         if self.run(first, &mut document)? == Outcome::Dropped {
             return Ok(None);
         }
         let meta = document.meta;
+        if let Some(id) = &meta.id {
+            check_id(id).map_err(Problem::illegal)?;
+        }
         let source = match place {
             None => document.source,
-            Some(_) if meta.index != index => {
+            Some(_) if (&meta.index, &meta.id) != (&before.0, &before.1) => {
                 return Err(Problem::illegal(
-                    "a pipeline cannot move an update into another index",
+                    "a pipeline cannot give an update another index or id",
                 ));
             }
             Some(place) => {
@@ -193,10 +226,29 @@ impl<'r> Piping<'r> {
                 whole
             }
         };
-        Ok(Some(Piped {
+        self.written(meta, source).map(Some)
+    }
+
+    /// Writes a document behind its pipelines.
+    ///
+    /// # Errors
+    /// The documents of the request have grown too much.
+    fn written<'b>(
+        &mut self,
+        meta: Metadata,
+        source: Map<String, Value>,
+    ) -> Result<Piped<'b>, Problem> {
+        let document = Value::Object(source).to_string().into_bytes();
+        let left = self.left.checked_sub(document.len());
+        self.left = left.ok_or_else(|| {
+            Problem::illegal(
+                "the pipelines make too much of the documents of a request: send fewer at once",
+            )
+        })?;
+        Ok(Piped {
             meta,
-            document: Cow::Owned(Value::Object(source).to_string().into_bytes()),
-        }))
+            document: Cow::Owned(document),
+        })
     }
 
     /// Runs the first pipeline, and the last one of the index that the document goes into then.

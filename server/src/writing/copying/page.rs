@@ -18,6 +18,9 @@ use super::what::{Copying, Counts};
 use crate::indexes::Writers;
 use crate::requests::{ChangeRequest, Problem, refused_document};
 
+/// Size of a page's documents, of which pipelines make a multiple at most.
+const MAX_PAGE_BYTES: usize = 16 << 20;
+
 /// Maximum number of indexes that a script or a pipeline writes documents of a page into.
 const MAX_INDEXES: usize = 64;
 
@@ -125,6 +128,9 @@ pub(super) async fn write(
     counts: &mut Counts,
 ) -> Result<(), Problem> {
     let mut by_index: BTreeMap<String, Vec<Hit>> = BTreeMap::new();
+    if let Some(piping) = &mut piping {
+        piping.begin(MAX_PAGE_BYTES);
+    }
     for found in hits {
         let hit = hit_of(request, copying, found)?;
         let hit = match (hit, piping.as_deref_mut()) {

@@ -26,7 +26,7 @@ pub(super) async fn copy(
         let published = writer.lane.publish_now().await;
         published.map_err(|refusal| Problem::refused(&refusal))?;
     }
-    let mut piping = Piping::of(request, copying.pipeline.as_deref()).await?;
+    let mut piping = Piping::of(request, copying.pipeline.as_deref(), 0).await?;
     let mut counts = Counts::default();
     let mut search = copying.search.clone();
     search.insert("size".to_owned(), PAGE_DOCS.min(copying.max_docs).into());

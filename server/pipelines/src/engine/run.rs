@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use super::entry::{Entry, Pipeline, Pipelines};
+use super::process::Flow;
 use crate::document::{Document, Metadata};
 use crate::error::Failure;
 use crate::limits::MAX_CALLS;
-use crate::pipeline::{Entry, Pipeline, Pipelines};
 
 /// What became of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,15 +45,6 @@ pub enum StepStatus {
     Ignored(Failure),
     /// It failed.
     Failed(Failure),
-}
-
-/// What is done after a processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    Next,
-    /// The pipeline ends here.
-    End,
-    Drop,
 }
 
 /// A run over a document.
