@@ -10,7 +10,7 @@ use canter_pipelines::{
 use serde_json::{Map, Value, json};
 
 use super::answered::{Answered, finish};
-use crate::indexes::{Root, utc_of};
+use crate::indexes::{Kept, Root, utc_of};
 use crate::requests::{Params, Problem, json_of};
 
 /// Maximum number of documents of a request.
@@ -53,21 +53,7 @@ pub(super) async fn simulate(
         _ => return Err(Problem::parsing("the body is an object")),
     };
     let kept = root.kept().await?;
-    let (name, pipeline) = match (name, body.remove("pipeline")) {
-        (None, Some(pipeline)) => ("_simulate_pipeline", compiled(&pipeline)?),
-        (None, None) => {
-            return Err(Problem::invalid(
-                "parse_exception",
-                "[pipeline] required property is missing",
-            ));
-        }
-        (Some(name), _) => {
-            let stored = kept.templates.pipelines.get(name);
-            let stored = stored
-                .ok_or_else(|| Problem::illegal(format!("pipeline [{name}] does not exist")))?;
-            (name, compiled(stored)?)
-        }
-    };
+    let (name, pipeline) = pipeline_of(&kept, name, body.remove("pipeline"))?;
     let documents = match body.remove("docs") {
         Some(Value::Array(documents)) if !documents.is_empty() => documents,
         _ => {
@@ -106,6 +92,30 @@ pub(super) async fn simulate(
         told.collect::<Result<Vec<Value>, Problem>>()
     });
     Ok((StatusCode::OK, json!({ "docs": told? })))
+}
+
+/// Returns the pipeline that is simulated, and its name: a stored one, or that of the body.
+fn pipeline_of<'n>(
+    kept: &Kept,
+    name: Option<&'n str>,
+    given: Option<Value>,
+) -> Result<(&'n str, Pipeline), Problem> {
+    match (name, given) {
+        (None, Some(pipeline)) => Ok(("_simulate_pipeline", compiled(&pipeline)?)),
+        (None, None) => Err(Problem::invalid(
+            "parse_exception",
+            "[pipeline] required property is missing",
+        )),
+        (Some(_), Some(_)) => Err(Problem::parsing(
+            "[pipeline] of the body and a name in the path exclude each other",
+        )),
+        (Some(name), None) => {
+            let stored = kept.templates.pipelines.get(name);
+            let stored = stored
+                .ok_or_else(|| Problem::illegal(format!("pipeline [{name}] does not exist")))?;
+            Ok((name, compiled(stored)?))
+        }
+    }
 }
 
 fn document_of(given: Value, now_ms: u64) -> Result<Document, Problem> {

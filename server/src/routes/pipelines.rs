@@ -5,13 +5,27 @@ use canter_intake::TemplateKind;
 
 use super::documents::ANSWER;
 use super::indexes::{INDEXES, LOOKS, REMOVES};
-use super::param::{JSON, flag, text};
+use super::param::{JSON, Param, flag, text};
 use super::table::{BodyBound, ChangeRoute, CrossSite, Doc, Does, Names};
 use crate::managing::Manage;
 
 const PIPELINE: &str = "{\"processors\":[{\"lowercase\":{\"field\":\"level\"}}]}";
 
 const DOCUMENTS: &str = "{\"docs\":[{\"_source\":{\"level\":\"WARN\"}}]}";
+
+const BOTH: &str =
+    "{\"pipeline\":{\"processors\":[]},\"docs\":[{\"_source\":{\"level\":\"WARN\"}}]}";
+
+const SIMULATED: &[&[Param]] = &[&[flag("verbose", "Show what each processor does.")], ANSWER];
+
+/// Shows what a pipeline makes of documents.
+const SIMULATES: ChangeRoute = ChangeRoute {
+    verbs: &["POST"],
+    names: Names::Plain,
+    cross_site: CrossSite::Refused,
+    body: BodyBound::Mapping,
+    ..LOOKS
+};
 
 /// The rows.
 pub(super) const ROWS: &[ChangeRoute] = &[
@@ -44,21 +58,24 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         ..REMOVES
     },
     ChangeRoute {
-        verbs: &["POST"],
-        cross_site: CrossSite::Refused,
-        paths: &[
-            "/_ingest/pipeline/_simulate",
-            "/_ingest/pipeline/{name}/_simulate",
-        ],
-        names: Names::Plain,
-        body: BodyBound::Mapping,
+        paths: &["/_ingest/pipeline/_simulate"],
+        does: Does::Indexes(|_| Some(Manage::SimulatePipeline(None))),
+        doc: Some(Doc {
+            about: "With --indexes-in: what a pipeline in the body makes of documents, which are not added.",
+            params: SIMULATED,
+            body: Some((JSON, BOTH)),
+        }),
+        ..SIMULATES
+    },
+    ChangeRoute {
+        paths: &["/_ingest/pipeline/{name}/_simulate"],
         does: Does::Indexes(|names| Some(Manage::SimulatePipeline(names.first().cloned()))),
         doc: Some(Doc {
-            about: "With --indexes-in: what a pipeline makes of documents, which are not added.",
-            params: &[&[flag("verbose", "Show what each processor does.")], ANSWER],
+            about: "With --indexes-in: what a stored pipeline makes of documents, which are not added.",
+            params: SIMULATED,
             body: Some((JSON, DOCUMENTS)),
         }),
-        ..LOOKS
+        ..SIMULATES
     },
     ChangeRoute {
         paths: &["/_ingest/processor/grok"],
