@@ -181,10 +181,10 @@ fn every_example_is_answered_and_no_other_parameter_is() {
         for (template, path) in things {
             put(&server, path, &example_of(template));
         }
+        let pipeline = json!({"processors": []});
+        put(&server, "/_ingest/pipeline/current", &pipeline);
         if is_of_aliases {
             put(&server, "/example/_alias/current", &Value::Null);
-            let pipeline = json!({"processors": []});
-            put(&server, "/_ingest/pipeline/current", &pipeline);
         }
         if makes {
             delete(&server, &path);
