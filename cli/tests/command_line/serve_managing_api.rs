@@ -162,6 +162,7 @@ fn every_example_is_answered_and_no_other_parameter_is() {
             None => operation
                 .path
                 .replace("{index}", "example")
+                .replace("/_block/{name}", "/_block/write")
                 .replace("{name}", "current"),
         };
         let is_put = operation.method == Method::PUT;
