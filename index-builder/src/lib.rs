@@ -37,8 +37,8 @@ pub use arrivals::{
 pub use canter_stores::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
 pub use error::{BuildError, ErrorKind};
 pub use index::catalog::{
-    Alias, Aliases, CachedIndexes, Catalog, CatalogEntry, Creation, Indexes, NewIndex, RoomMade,
-    Spooled, Templates,
+    Alias, Aliases, CachedIndexes, Catalog, CatalogEntry, Creation, IndexSettings, Indexes,
+    NewIndex, RoomMade, Spooled, Templates,
 };
 pub use index::publisher::{
     ConfigChange, DocNumbers, IdBatch, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome,

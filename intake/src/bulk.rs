@@ -203,9 +203,7 @@ impl<'b> Actions<'b> {
             index: metadata.index,
             id: metadata.id.map(|Id(id)| id),
             unknown,
-            pipeline: metadata
-                .pipeline
-                .filter(|pipeline| !pipeline.is_empty() && pipeline != "_none"),
+            pipeline: metadata.pipeline.filter(|pipeline| !pipeline.is_empty()),
             if_seq_no: metadata.if_seq_no,
             if_primary_term: metadata.if_primary_term,
             version,

@@ -36,8 +36,8 @@ pub use lanes::queue::LaneSettings;
 pub use lanes::room::Room;
 pub use mappings::{
     Arisen, Arising, IndexParts, MappingError, TemplateKind, TemplateSet, Templated, Undeclared,
-    analyzer_parts, check_template, config_with, index_config, index_id_of, with_mapping,
-    with_settings,
+    analyzer_parts, check_template, config_with, index_config, index_id_of, keep_settings,
+    with_mapping, with_settings,
 };
 pub use otlp::{
     Logs, LogsEncoding, LogsError, LogsLimits, read_logs, write_logs_answer, write_logs_error,

@@ -34,6 +34,7 @@ mod serve_media;
 mod serve_openapi;
 mod serve_page;
 mod serve_pages;
+mod serve_pipelines;
 mod serve_places;
 mod serve_scripts;
 mod serve_templates;

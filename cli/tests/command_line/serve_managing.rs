@@ -250,7 +250,7 @@ fn what_cannot_be_an_index_is_refused_with_what_elasticsearch_calls_it() {
         ),
         (
             "/a",
-            json!({"settings": {"default_pipeline": "p"}}),
+            json!({"settings": {"default_pipeline": 7}}),
             illegal,
             "default_pipeline",
         ),

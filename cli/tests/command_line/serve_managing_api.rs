@@ -162,6 +162,7 @@ fn every_example_is_answered_and_no_other_parameter_is() {
             None => operation
                 .path
                 .replace("{index}", "example")
+                .replace("/_block/{name}", "/_block/write")
                 .replace("{name}", "current"),
         };
         let is_put = operation.method == Method::PUT;
@@ -181,6 +182,8 @@ fn every_example_is_answered_and_no_other_parameter_is() {
         for (template, path) in things {
             put(&server, path, &example_of(template));
         }
+        let pipeline = json!({"processors": []});
+        put(&server, "/_ingest/pipeline/current", &pipeline);
         if is_of_aliases {
             put(&server, "/example/_alias/current", &Value::Null);
         }

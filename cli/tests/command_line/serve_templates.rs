@@ -52,14 +52,10 @@ fn templates_are_stored_and_searched_by_their_ids() {
     );
     let expect = json!({"template_output": {"query": {"term": {"n": "7"}}}});
     assert_eq!(answer.json(), expect);
-    let painless = json!({"script": {"lang": "painless", "source": "1"}});
+    let painless = json!({"script": {"lang": "expression", "source": "1"}});
     let answer = send(&server, "PUT", "/_scripts/other", &painless);
     assert_eq!(answer.status, 400);
-    assert!(
-        answer.text.contains("nothing runs scripts"),
-        "{}",
-        answer.text
-    );
+    assert!(answer.text.contains("[expression]"), "{}", answer.text);
     assert_eq!(
         send(&server, "DELETE", "/_scripts/by-n", &Value::Null).status,
         200

@@ -127,6 +127,9 @@ fn what_tools_ask_at_their_start_is_answered_with_what_is_so() {
     assert_eq!(post(&server, "/_aliases", &named).status, 200);
     for (path, pointer, expected) in [
         ("/_ingest/pipeline", "", json!({})),
+        ("/_transform", "/count", json!(0)),
+        ("/_enrich/policy", "/policies", json!([])),
+        ("/_script_language", "/types_allowed/1", json!("stored")),
         ("/_ilm/policy", "", json!({})),
         ("/_remote/info", "", json!({})),
         ("/_nodes/usage", "/_nodes/total", json!(1)),
@@ -244,7 +247,7 @@ fn what_would_not_be_done_is_refused_by_name_and_every_error_has_its_status() {
     let (_folder, server) = start();
     assert_eq!(put(&server, "/logs", &json!({})).status, 200);
     for (method, path, expected, part) in [
-        ("PUT", "/_ingest/pipeline/p", 400, "[_ingest/pipeline]"),
+        ("PUT", "/_ingest/pipeline/p", 400, "a pipeline is an object"),
         ("POST", "/logs/_close", 400, "[_close]"),
         ("GET", "/_cat/segments", 400, "[_cat/segments]"),
         ("GET", "/_cat/nonsense", 400, "[_cat/nonsense]"),

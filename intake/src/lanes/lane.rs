@@ -167,6 +167,15 @@ impl Lane {
         Ok(checks)
     }
 
+    /// Returns whether documents can add fields to the mapping of the index. Blocks: the index config may have to be read.
+    ///
+    /// # Errors
+    /// The config cannot be read.
+    pub fn has_arising(&self) -> Result<bool, Refusal> {
+        let checks = self.checks().map_err(|error| self.shared.refuse(&error))?;
+        Ok(checks.arising.is_some())
+    }
+
     /// Returns the fields that documents add to the mapping of the index, and the field of each that it may not have; `None`
     /// if all fields that are not mapped are indexed alike. Blocks: the index config may have to be read.
     ///

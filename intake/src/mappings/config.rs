@@ -69,8 +69,9 @@ impl IndexParts {
         Ok(parts)
     }
 
-    /// Returns the settings.
-    pub(super) fn settings(&self) -> &Value {
+    /// Returns the settings, as they were given.
+    #[must_use]
+    pub fn settings(&self) -> &Value {
         &self.settings
     }
 
@@ -81,8 +82,7 @@ impl IndexParts {
     }
 }
 
-/// Returns the config of the index that `parts` describe together; later parts override earlier
-/// ones.
+/// Returns the config of the index that `parts` describe together; later ones override earlier ones.
 ///
 /// # Errors
 /// An option is unknown, contradicts another, or would differ from its meaning in Elasticsearch.

@@ -24,5 +24,6 @@ pub use config::{IndexParts, config_with, index_config, index_id_of};
 pub use error::MappingError;
 pub use fields::analysis::analyzer_parts;
 pub use fields::dynamic::{Arisen, Arising, Undeclared};
+pub use settings::keep_settings;
 pub use template::{TemplateKind, TemplateSet, Templated, check_template};
 pub use update::{with_mapping, with_settings};

@@ -78,20 +78,51 @@ const TAKEN_BELOW: [&str; 16] = [
 ];
 
 /// Settings that support only the listed values.
-const FIXED: [(&str, &[&str]); 12] = [
+const FIXED: [(&str, &[&str]); 7] = [
     ("blocks.metadata", &["false"]),
     ("blocks.read", &["false"]),
-    ("blocks.read_only", &["false"]),
-    ("blocks.read_only_allow_delete", &["false"]),
-    ("blocks.write", &["false"]),
-    ("default_pipeline", &["_none"]),
-    ("final_pipeline", &["_none"]),
     ("mapping.coerce", &["true"]),
     ("mapping.ignore_malformed", &["false", "true"]),
     ("mode", &["standard", "logsdb"]),
     ("query_string.lenient", &["false"]),
     ("version.created", &[]),
 ];
+
+/// Settings that servers heed, and which are no part of a config.
+const OF_SERVERS: [&str; 5] = [
+    "blocks.read_only",
+    "blocks.read_only_allow_delete",
+    "blocks.write",
+    "default_pipeline",
+    "final_pipeline",
+];
+
+/// Maximum length of the value of a setting that is shown again, as JSON in bytes.
+const MAX_KEPT_BYTES: usize = 1 << 10;
+
+/// Changes the settings that servers heed and show by those of a request or of a part of an index: settings that are null
+/// are removed. Lists of analyzers and long values are left out.
+///
+/// # Errors
+/// They are no object, or one that servers heed has an invalid value.
+pub fn keep_settings(kept: &mut BTreeMap<String, Value>, given: &Value) -> Result<()> {
+    add(kept, given.get("settings").unwrap_or(given))?;
+    kept.retain(|name, value| {
+        !name.starts_with("analysis.") && value.to_string().len() <= MAX_KEPT_BYTES
+    });
+    for name in OF_SERVERS {
+        let is_right = |value: &Value| match name.starts_with("blocks.") {
+            true => flag_of(value).is_some(),
+            false => value.is_string(),
+        };
+        if let Some(value) = kept.get(name).filter(|value| !is_right(value)) {
+            return Err(MappingError::illegal(format!(
+                "Failed to parse value [{value}] of the setting [index.{name}]"
+            )));
+        }
+    }
+    Ok(())
+}
 
 /// Settings by full name, without `index.`.
 pub(super) type Settings = BTreeMap<String, Value>;
@@ -168,6 +199,8 @@ pub(super) fn default_fields(settings: &Settings) -> Result<Option<Vec<String>>>
                     allowed.join("] or [")
                 )));
             }
+        } else if name == "number_of_shards" {
+            number(settings, name)?;
         } else if let Some(option) = similarity_option(name) {
             check_similarity(name, option, value)?;
         } else if !is_taken(name) {
@@ -243,7 +276,9 @@ pub(super) fn ignores_malformed(settings: &Settings) -> bool {
 }
 
 fn is_taken(name: &str) -> bool {
-    TAKEN.contains(&name) || TAKEN_BELOW.iter().any(|prefix| name.starts_with(prefix))
+    TAKEN.contains(&name)
+        || OF_SERVERS.contains(&name)
+        || TAKEN_BELOW.iter().any(|prefix| name.starts_with(prefix))
 }
 
 fn names(value: &Value) -> Result<Vec<String>> {

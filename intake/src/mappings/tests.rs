@@ -309,8 +309,8 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "analyzer [a]",
         ),
         (
-            json!({"settings": {"default_pipeline": "p"}}),
-            "[index.default_pipeline]",
+            json!({"settings": {"blocks": {"metadata": true}}}),
+            "[index.blocks.metadata]",
         ),
         (json!({"settings": {"mode": "time_series"}}), "[index.mode]"),
         (

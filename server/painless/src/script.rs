@@ -8,7 +8,7 @@ use crate::json::{json_of, map_of};
 use crate::limits::MAX_SCRIPT_BYTES;
 use crate::parse::{Program, program_of};
 use crate::run::Machine;
-use crate::values::{Heap, Type};
+use crate::values::{Heap, Type, Value};
 
 /// A compiled script.
 #[derive(Debug)]
@@ -61,15 +61,45 @@ impl Script {
         params: &Map<String, Json>,
         now_ms: i64,
     ) -> Result<Map<String, Json>, ScriptError> {
-        let mut heap = Heap::default();
-        let ctx = map_of(&mut heap, ctx);
-        let params = map_of(&mut heap, params);
-        let mut machine = Machine::new(heap, &self.variables, (ctx.clone(), params), now_ms);
+        let (mut machine, ctx) = self.machine(ctx, params, now_ms);
         machine.run(&self.statements)?;
         match json_of(machine.heap_mut(), &ctx)? {
             Json::Object(ctx) => Ok(ctx),
             _ => Ok(Map::new()),
         }
+    }
+
+    /// Runs the script as a condition, and returns whether it holds.
+    ///
+    /// # Errors
+    /// The script fails, exceeds what a run may use, or returns no boolean.
+    pub fn test(
+        &self,
+        ctx: &Map<String, Json>,
+        params: &Map<String, Json>,
+        now_ms: i64,
+    ) -> Result<bool, ScriptError> {
+        let (mut machine, _) = self.machine(ctx, params, now_ms);
+        match machine.run(&self.statements)? {
+            Value::Bool(holds) => Ok(holds),
+            other => Err(machine.heap_mut().illegal(format!(
+                "Cannot cast from [{}] to [boolean].",
+                other.class()
+            ))),
+        }
+    }
+
+    fn machine(
+        &self,
+        ctx: &Map<String, Json>,
+        params: &Map<String, Json>,
+        now_ms: i64,
+    ) -> (Machine<'_>, Value) {
+        let mut heap = Heap::default();
+        let ctx = map_of(&mut heap, ctx);
+        let params = map_of(&mut heap, params);
+        let machine = Machine::new(heap, &self.variables, (ctx.clone(), params), now_ms);
+        (machine, ctx)
     }
 }
 

@@ -29,7 +29,7 @@ use crate::access::{Shut, caller_of, is_unbounded};
 use crate::http::{
     AllowedHosts, Api, FollowTrace, Refuse, check_host, identify, page, speak_as_asked,
 };
-use crate::indexes::{resolved, with_aliases};
+use crate::indexes::{Writers, resolved, with_aliases, with_settings};
 use crate::managing::{self, Asking};
 use crate::requests::{
     ChangeRequest, Problem, Stored, Written, may_be_stored, with_parts, written,
@@ -217,9 +217,17 @@ async fn searched(
         Err(problem) => return api.refusal_of(problem.status, problem.kind, &problem.reason),
     };
     let (method, path) = (request.method.clone(), request.path.clone());
+    let query = request.query.clone();
     let mut answer = app.searcher.http(request, caller, &app.limits).await;
     if answer.response.status == 200
         && let Some(body) = with_aliases(&method, &path, &answer.response.body, aliases)
+    {
+        answer.response.body = body;
+    }
+    if answer.response.status == 200
+        && let Some(root) = &app.root
+        && let about = (method.as_str(), path.as_str(), query.as_str())
+        && let Some(body) = with_settings(about, &answer.response.body, || root.entries())
     {
         answer.response.body = body;
     }
@@ -295,6 +303,28 @@ fn in_background(matched: &Matched, parts: &Parts) -> Option<&'static str> {
     params.any(is_asked).then_some(action)
 }
 
+/// Returns the writers of a server that may make a change, or the refusal of one that may not, and of a page that may not.
+fn writers_for<'a>(
+    app: &'a App,
+    matched: &Matched,
+    api: Api,
+    parts: &Parts,
+) -> Result<&'a Arc<Writers>, Box<Response>> {
+    let Some(writers) = &app.writers else {
+        let message = "this server only searches: start it with --writable to send it documents";
+        return Err(Box::new(api.last_refusal(StatusCode::FORBIDDEN, message)));
+    };
+    // Before tokens: the tokens of a page that may not write are the browser's, which sends them automatically.
+    match matched.route.cross_site {
+        CrossSite::Refused => {
+            let checked = app.origins.check_write(parts);
+            checked.map_err(|foreign| Box::new(foreign.answer(api)))?;
+        }
+        CrossSite::Answered => {}
+    }
+    Ok(writers)
+}
+
 /// Begins a change and answers with its task. Its body is read before, and who may not make it is refused.
 async fn begin(
     app: &Arc<App>,
@@ -302,6 +332,9 @@ async fn begin(
     api: Api,
     (mut parts, body): (Parts, Body),
 ) -> Response {
+    if let Err(refusal) = writers_for(app, &matched, api, &parts) {
+        return *refusal;
+    }
     if let Some(gate) = &app.gate
         && let Err(shut) = gate.holder_of(matched.rights(), &parts.headers).await
     {
@@ -338,16 +371,10 @@ async fn begin(
 
 /// Adds or deletes documents, or indexes.
 async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Body) -> Response {
-    let Some(writers) = &app.writers else {
-        let message = "this server only searches: start it with --writable to send it documents";
-        return api.last_refusal(StatusCode::FORBIDDEN, message);
+    let writers = match writers_for(app, matched, api, parts) {
+        Ok(writers) => writers,
+        Err(refusal) => return *refusal,
     };
-    // Before tokens: the tokens of a page that may not write are the browser's, which sends them automatically.
-    if matched.route.cross_site == CrossSite::Refused
-        && let Err(foreign) = app.origins.check_write(parts)
-    {
-        return foreign.answer(api);
-    }
     let Some(change) = matched.change() else {
         return api.last_refusal(StatusCode::NOT_FOUND, "there is no such path");
     };

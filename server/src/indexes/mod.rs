@@ -2,9 +2,12 @@
 
 mod alias_changes;
 mod aliases;
+mod changes;
 mod finder;
+mod kept;
 mod names;
 mod root;
+mod shown;
 mod writers;
 
 pub(crate) use aliases::{
@@ -12,7 +15,9 @@ pub(crate) use aliases::{
     written_out,
 };
 pub use finder::{FindDocuments, FindError};
+pub(crate) use kept::{Kept, kept_settings, utc_of};
 pub use root::RootSettings;
 pub(crate) use root::{Root, set_of};
+pub(crate) use shown::with_settings;
 pub(crate) use writers::Writer;
 pub use writers::{Writers, WritingSettings};

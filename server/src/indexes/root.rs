@@ -15,15 +15,16 @@ use canter_access::matches_any;
 use canter_doc_mapper::IndexConfig;
 use canter_formats::presets::preset;
 use canter_index_builder::{
-    Aliases, Catalog, CatalogEntry, Creation, Indexes, NewIndex, Templates, update_index,
+    Aliases, Catalog, CatalogEntry, Creation, IndexSettings, Indexes, NewIndex, Templates,
 };
-use canter_intake::{IndexParts, MappingError, TemplateSet, Templated, config_with, index_id_of};
+use canter_intake::{TemplateSet, Templated, config_with, index_id_of};
 use canter_runtime::Searcher;
 use canter_runtime::fetch::OpenOptions;
 use tokio::sync::Mutex as TurnMutex;
 use uuid::Uuid;
 
-use super::aliases::{aliases_for, apply};
+use super::aliases::aliases_for;
+use super::kept::{LastKept, kept_settings};
 use super::names::check_index_name;
 use super::writers::Writers;
 use crate::error::ServerError;
@@ -52,14 +53,16 @@ pub struct RootSettings {
 /// The indexes under a root, and their searcher and writers.
 pub(crate) struct Root {
     pub(crate) catalog: Catalog,
-    searcher: Arc<Searcher>,
-    writers: Option<Arc<Writers>>,
+    pub(super) searcher: Arc<Searcher>,
+    pub(super) writers: Option<Arc<Writers>>,
     /// Names of indexes that are always served, and never change.
     fixed: BTreeSet<String>,
     /// Patterns of names for which documents create an index without a template.
     auto_create: Vec<String>,
     max_indexes: usize,
     served: Mutex<Served>,
+    /// Pipelines and scripts, as they were read last.
+    pub(super) kept: Mutex<LastKept>,
     /// One change at a time: each waits for the store, on a thread.
     turn: Arc<TurnMutex<()>>,
 }
@@ -91,6 +94,7 @@ impl Root {
             auto_create: settings.auto_create.clone(),
             max_indexes: settings.max_indexes,
             served: Mutex::default(),
+            kept: Mutex::default(),
             turn: Arc::default(),
         };
         let listed = root.catalog.listed().map_err(|error| {
@@ -199,6 +203,7 @@ impl Root {
             let templates = root.catalog.templates()?;
             let templated = set_of(&templates).of_index(&name)?;
             let aliases = aliases_for(&name, templated.as_ref(), None)?;
+            let settings = kept_settings(templated.as_ref(), None)?;
             let (config, is_data_stream) = match templated {
                 Some(templated) if templated.may_be_made_for_documents => {
                     let config = templated.index_config(&name, None)?;
@@ -207,7 +212,7 @@ impl Root {
                 None if is_allowed => (untold(&name)?, false),
                 _ => return Err(Problem::no_index(&name)),
             };
-            match root.make(&name, &config, is_data_stream, false) {
+            match root.make(&name, &config, (is_data_stream, &settings), false) {
                 // Another server was faster.
                 Err(problem) if problem.kind == EXISTS => root.look(),
                 made => made.and_then(|()| root.change_aliases(&aliases, None)),
@@ -248,6 +253,11 @@ impl Root {
         self.served().indexes.get(name).cloned()
     }
 
+    /// Returns whether a condition holds for the entry of any index.
+    pub(super) fn any_entry(&self, holds: impl Fn(&CatalogEntry) -> bool) -> bool {
+        self.served().indexes.values().any(holds)
+    }
+
     /// Returns the indexes of the root.
     pub(crate) fn entries(&self) -> BTreeMap<String, CatalogEntry> {
         self.served().indexes.clone()
@@ -263,56 +273,6 @@ impl Root {
         let templates = self.catalog.templates()?;
         let templated = set_of(&templates).of_index(name);
         templated.map_err(Problem::from)
-    }
-
-    /// Creates an index from a request's settings, and from the templates that match its name. Blocks.
-    pub(crate) fn make_of(&self, name: &str, own: IndexParts) -> Result<(), Problem> {
-        self.check_new(name)?;
-        let templated = self.templated(name)?;
-        let aliases = aliases_for(name, templated.as_ref(), Some(&own))?;
-        // Before the index is there.
-        let mut names: Vec<String> = self.entries().into_keys().collect();
-        names.push(name.to_owned());
-        apply(&aliases, &names, &mut Aliases::clone(&self.aliases()))?;
-        let (config, is_data_stream) = match templated {
-            Some(templated) => {
-                let is_data_stream = templated.is_data_stream;
-                (templated.index_config(name, Some(own))?, is_data_stream)
-            }
-            None => {
-                let ages = set_of(&self.catalog.templates()?).ages();
-                (config_with(name, &[own], false, &ages)?, false)
-            }
-        };
-        self.make(name, &config, is_data_stream, false)?;
-        self.change_aliases(&aliases, None)
-    }
-
-    /// Changes the config of an index, and serves it so. Blocks.
-    pub(crate) fn change_config(
-        &self,
-        name: &str,
-        to: &dyn Fn(&IndexConfig) -> Result<IndexConfig, MappingError>,
-    ) -> Result<(), Problem> {
-        if self.is_fixed(name) {
-            return Err(Problem::illegal(format!(
-                "the index [{name}] was named with --index: only those under --indexes-in can be changed here"
-            )));
-        }
-        let entry = self.entry(name).ok_or_else(|| Problem::no_index(name))?;
-        let store = self.catalog.store_of(&entry)?;
-        let config = to(&store.load_config()?)?;
-        if update_index(&store, &config, false)?.changes.is_empty() {
-            return Ok(());
-        }
-        tracing::info!(target: "canter::serve", index = name, "config changed");
-        // What waits is published with the fields that there were; what comes is checked by the new ones.
-        self.searcher.remove_index(name);
-        if let Some(writers) = &self.writers {
-            writers.remove(name);
-        }
-        self.open_index(name, &entry)
-            .map_err(|error| Problem::internal(error.with_causes()))
     }
 
     /// Returns an error if no new index can have that name. Blocks.
@@ -334,7 +294,7 @@ impl Root {
         &self,
         name: &str,
         config: &IndexConfig,
-        is_data_stream: bool,
+        (is_data_stream, settings): (bool, &IndexSettings),
         replaces: bool,
     ) -> Result<(), Problem> {
         check_index_name(name)?;
@@ -347,6 +307,7 @@ impl Root {
             id: &id,
             config,
             is_data_stream,
+            settings: Some(settings),
             replaces,
             max_indexes: self.max_indexes,
             now_ms: now_ms(),
@@ -404,7 +365,10 @@ impl Root {
         if *served.aliases != aliases {
             served.aliases = Arc::new(aliases);
         }
-        let is_gone = |(name, entry): &(&String, &CatalogEntry)| there.get(*name) != Some(*entry);
+        let is_gone = |(name, entry): &(&String, &CatalogEntry)| {
+            let there = there.get(*name);
+            there.is_none_or(|there| there.folder != entry.folder)
+        };
         let gone = served.indexes.iter().filter(is_gone);
         let gone: Vec<String> = gone.map(|(name, _)| name.clone()).collect();
         served.indexes.retain(|name, _| !gone.contains(name));
@@ -417,7 +381,8 @@ impl Root {
             }
         }
         for (name, entry) in there {
-            if self.entry(&name).is_some() {
+            if let Some(own) = self.served().indexes.get_mut(&name) {
+                own.settings = entry.settings;
                 continue;
             }
             let opened = self.open_index(&name, &entry);
@@ -441,7 +406,7 @@ impl Root {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_index(&self, name: &str, entry: &CatalogEntry) -> Result<(), ServerError> {
+    pub(super) fn open_index(&self, name: &str, entry: &CatalogEntry) -> Result<(), ServerError> {
         if self.fixed.contains(name) {
             let message = "--index names another of that name";
             return Err(ServerError::Invalid(message.to_owned()));

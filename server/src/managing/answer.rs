@@ -8,7 +8,7 @@ use axum::response::Response;
 
 use super::answered::Answered;
 use super::routes::Manage;
-use super::{aliases, cluster, data_streams, indexes, quickwit, templates};
+use super::{aliases, cluster, data_streams, indexes, pipelines, quickwit, templates};
 use crate::http::{Bodies, Refuse};
 use crate::indexes::Root;
 use crate::requests::{ChangeRequest, Params, Problem, fail, respond};
@@ -83,6 +83,11 @@ async fn answered(
         }
         Manage::DeleteTemplates(kind, names) => templates::delete(root, params, *kind, names).await,
         Manage::Simulate(name) => templates::simulate(root, params, name).await,
+        Manage::SimulatePipeline(name) => {
+            pipelines::simulate(root, params, name.as_deref(), body).await
+        }
+        Manage::Patterns => pipelines::patterns(params),
+        Manage::Block(names, block) => indexes::block(root, request, params, (names, block)).await,
         Manage::PutClusterSettings => cluster::put_settings(params, body),
         Manage::PutDataStream(name) => data_streams::create(root, request, params, name).await,
         Manage::DataStreams(names) => data_streams::show(root, params, names.as_deref()).await,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::answered::{Answered, check_allowed, finish};
 use super::indexes::{delete_all, names_of};
-use crate::indexes::Root;
+use crate::indexes::{Root, kept_settings, set_of};
 use crate::requests::{ChangeRequest, Params, Problem};
 
 /// Handles `PUT /_data_stream/<name>`.
@@ -31,7 +31,8 @@ pub(super) async fn create(
             )));
         };
         let config = templated.index_config(&name, None)?;
-        root.make(&name, &config, true, false)
+        let settings = kept_settings(Some(&templated), None)?;
+        root.make(&name, &config, (true, &settings), false)
     })
     .await?;
     Ok((StatusCode::OK, json!({"acknowledged": true})))
@@ -59,11 +60,15 @@ pub(super) async fn show(root: &Arc<Root>, params: &mut Params, names: Option<&s
     if let Some(missing) = patterns.iter().find(is_missing) {
         return Err(Problem::no_index(missing));
     }
+    let kept = root.kept().await?;
     let shown = streams
         .iter()
         .filter(|name| matches_any(&patterns, name))
         .map(|name| {
+            // It may have been deleted since.
+            let template = set_of(&kept.templates).name_of(name).ok().flatten();
             json!({
+                "template": template,
                 "name": name, "timestamp_field": {"name": "@timestamp"}, "generation": 1, "status": "GREEN",
                 "indices": [{"index_name": name, "index_uuid": name}],
                 "hidden": false, "system": false, "allow_custom_routing": false, "replicated": false,

@@ -7,7 +7,7 @@ use canter_doc_mapper::IndexConfig;
 use canter_index_builder::unix_time_ms;
 use canter_intake::{IndexParts, MappingError, with_mapping, with_settings};
 use canter_names::{MayBeAbsent, listed_names};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answered::{Answered, check_allowed, finish};
 use crate::indexes::{Root, written_out};
@@ -73,10 +73,51 @@ pub(super) async fn put_settings(
     params.text("timeout");
     finish(params)?;
     let settings = json_of(body)?;
-    change(root, request, name, move |config| {
-        with_settings(config, &settings)
+    set(root, request, name, settings).await
+}
+
+/// Handles `PUT /<indexes>/_block/<block>`.
+pub(super) async fn block(
+    root: &Arc<Root>,
+    request: &ChangeRequest<'_>,
+    params: &mut Params,
+    (names, block): (&str, &str),
+) -> Answered {
+    ignore_selection(params)?;
+    finish(params)?;
+    if !["write", "read_only"].contains(&block) {
+        return Err(Problem::illegal(format!(
+            "the block [{block}] is not supported here: there are write and read_only"
+        )));
+    }
+    let listed = listed(root, request, names).await?;
+    let setting = format!("index.blocks.{block}");
+    set(root, request, names, json!({ setting: true })).await?;
+    let indices = listed.iter();
+    let indices = indices.map(|name| json!({"name": name, "blocked": true}));
+    let answer = json!({
+        "acknowledged": true, "shards_acknowledged": true, "indices": indices.collect::<Vec<_>>(),
+    });
+    Ok((StatusCode::OK, answer))
+}
+
+/// Changes settings: of configs, and those that servers heed.
+async fn set(
+    root: &Arc<Root>,
+    request: &ChangeRequest<'_>,
+    names: &str,
+    settings: Value,
+) -> Answered {
+    let listed = listed(root, request, names).await?;
+    root.work(move |root| {
+        for name in &listed {
+            root.change_config(name, &|config| with_settings(config, &settings))?;
+            root.change_settings(name, &settings)?;
+        }
+        Ok(())
     })
-    .await
+    .await?;
+    Ok((StatusCode::OK, json!({"acknowledged": true})))
 }
 
 /// Takes the parameters by which Elasticsearch selects indexes, and which change nothing here.
@@ -96,6 +137,26 @@ async fn change(
     name: &str,
     to: impl Fn(&IndexConfig) -> Result<IndexConfig, MappingError> + Send + 'static,
 ) -> Answered {
+    let listed = listed(root, request, name).await?;
+    root.work(move |root| {
+        for name in &listed {
+            if let Some(problem) = root.block_on_changes(name) {
+                return Err(problem);
+            }
+            root.change_config(name, &to)?;
+        }
+        Ok(())
+    })
+    .await?;
+    Ok((StatusCode::OK, json!({"acknowledged": true})))
+}
+
+/// Returns the indexes of a name or pattern that can be changed.
+async fn listed(
+    root: &Arc<Root>,
+    request: &ChangeRequest<'_>,
+    name: &str,
+) -> Result<Vec<String>, Problem> {
     root.refresh().await?;
     let known: Vec<String> = root
         .entries()
@@ -109,15 +170,10 @@ async fn change(
         )),
         false => Problem::no_index(name),
     })?;
-    if listed.is_empty() {
-        return Err(Problem::no_index(name));
+    match listed.is_empty() {
+        true => Err(Problem::no_index(name)),
+        false => Ok(listed.into_iter().map(|listed| listed.name).collect()),
     }
-    root.work(move |root| {
-        let mut names = listed.iter().map(|listed| &listed.name);
-        names.try_for_each(|name| root.change_config(name, &to))
-    })
-    .await?;
-    Ok((StatusCode::OK, json!({"acknowledged": true})))
 }
 
 /// Handles `DELETE /<indexes>`.
@@ -186,7 +242,10 @@ pub(super) async fn delete_all(
                         "The provided expression [{name}] matches an alias, specify the corresponding concrete indices instead."
                     )));
                 }
-                Some(_) => found.push(name),
+                Some(_) => match root.block_on_changes(name) {
+                    Some(problem) => return Err(problem),
+                    None => found.push(name),
+                },
                 None if ignores_missing => {}
                 None => return Err(Problem::no_index(name)),
             }

@@ -10,6 +10,7 @@ mod answered;
 mod cluster;
 mod data_streams;
 mod indexes;
+mod pipelines;
 mod quickwit;
 mod routes;
 mod templates;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use canter_doc_mapper::IndexConfig;
+use canter_index_builder::IndexSettings;
 use serde_json::{Value, json};
 
 use super::answered::{Answered, check_allowed, finish};
@@ -37,7 +38,7 @@ pub(super) async fn create(
                 true => root.look()?,
                 false => root.check_new(&of_work)?,
             }
-            root.make(&of_work, &config, false, replaces)?;
+            root.make(&of_work, &config, (false, &IndexSettings::new()), replaces)?;
             Ok(root
                 .entry(&of_work)
                 .map(|entry| entry.created_at_ms / 1_000))
@@ -133,7 +134,12 @@ pub(super) async fn clear(
         let mut config = root.catalog.store_of(&entry)?.load_config()?;
         // The history of the old index.
         config.doc_mapping.added_fields.clear();
-        root.make(&name, &config, entry.is_data_stream, true)
+        root.make(
+            &name,
+            &config,
+            (entry.is_data_stream, &entry.settings),
+            true,
+        )
     })
     .await?;
     Ok((StatusCode::OK, Value::Null))

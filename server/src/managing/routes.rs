@@ -29,6 +29,12 @@ pub(crate) enum Manage {
     DeleteTemplates(TemplateKind, String),
     /// Shows what an index of this name would be.
     Simulate(String),
+    /// Shows what a pipeline makes of documents: a stored one, or that of the body.
+    SimulatePipeline(Option<String>),
+    /// Lists the patterns of the processor `grok`.
+    Patterns,
+    /// `PUT /<indexes>/_block/<block>`.
+    Block(String, String),
     /// `PUT /_cluster/settings`.
     PutClusterSettings,
     /// Creates an index from the template that declares it a data stream.
@@ -55,6 +61,7 @@ impl Manage {
                 | Self::DeleteTemplates(..)
                 | Self::DataStreams(_)
                 | Self::Simulate(_)
+                | Self::SimulatePipeline(_)
                 | Self::PutClusterSettings
         )
     }

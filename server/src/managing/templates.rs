@@ -11,8 +11,10 @@ use canter_intake::{TemplateKind, check_template};
 use serde_json::{Map, Value, json};
 
 use super::answered::{Answered, finish};
+use super::pipelines::compiled;
 use crate::indexes::{Root, set_of};
 use crate::requests::{Params, Problem, json_of};
+use crate::writing::check_script;
 
 /// Maximum number of templates of one kind.
 const MAX_TEMPLATES: usize = 500;
@@ -38,6 +40,7 @@ pub(super) async fn put(
             .map_err(|_| Problem::illegal(format!("[order] is a number, and not [{order}]")))?;
         body.insert("order".to_owned(), order.into());
     }
+    check_programs(kind, &body)?;
     let name = name.to_owned();
     root.work(move |root| {
         let changed = root.catalog.change_templates(|templates| {
@@ -60,10 +63,22 @@ pub(super) async fn put(
             of_kind_mut(templates, kind).insert(name.clone(), body.clone());
             Ok(())
         });
+        root.forget_kept();
         changed?
     })
     .await?;
     Ok((StatusCode::OK, json!({"acknowledged": true})))
+}
+
+/// Compiles what is run for documents.
+fn check_programs(kind: TemplateKind, body: &Value) -> Result<(), Problem> {
+    match kind {
+        TemplateKind::Pipeline => compiled(body).map(drop),
+        TemplateKind::Search if body["script"]["lang"] == "painless" => {
+            check_script(&body["script"])
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that the templates composed of a changed component remain valid.
@@ -123,7 +138,10 @@ pub(super) async fn show(
             let list = found.map(|(name, body)| json!({"name": name, "component_template": body}));
             json!({"component_templates": list.collect::<Vec<_>>()})
         }
-        TemplateKind::Legacy | TemplateKind::Search | TemplateKind::Policy => {
+        TemplateKind::Legacy
+        | TemplateKind::Search
+        | TemplateKind::Policy
+        | TemplateKind::Pipeline => {
             let by_name = found.map(|(name, body)| (name.clone(), body.clone()));
             by_name.collect::<Map<String, Value>>().into()
         }
@@ -193,6 +211,7 @@ pub(super) async fn delete(
             }
             Ok(())
         });
+        root.forget_kept();
         changed?
     })
     .await?;
@@ -217,6 +236,7 @@ fn of_kind(templates: &Templates, kind: TemplateKind) -> &BTreeMap<String, Value
         TemplateKind::Legacy => &templates.legacy,
         TemplateKind::Search => &templates.searches,
         TemplateKind::Policy => &templates.policies,
+        TemplateKind::Pipeline => &templates.pipelines,
     }
 }
 
@@ -227,6 +247,7 @@ fn of_kind_mut(templates: &mut Templates, kind: TemplateKind) -> &mut BTreeMap<S
         TemplateKind::Legacy => &mut templates.legacy,
         TemplateKind::Search => &mut templates.searches,
         TemplateKind::Policy => &mut templates.policies,
+        TemplateKind::Pipeline => &mut templates.pipelines,
     }
 }
 
@@ -238,5 +259,6 @@ fn called(kind: TemplateKind) -> &'static str {
         TemplateKind::Legacy => "template",
         TemplateKind::Search => "stored script",
         TemplateKind::Policy => "lifecycle policy",
+        TemplateKind::Pipeline => "pipeline",
     }
 }

@@ -11,7 +11,7 @@ const POST: &[&str] = &["POST"];
 const PUT_OR_POST: &[&str] = &["POST", "PUT"];
 const WRITE: &[Right] = &[Right::Write];
 
-const ANSWER: &[Param] = &[
+pub(super) const ANSWER: &[Param] = &[
     flag("pretty", "With line breaks."),
     flag("human", "Has no effect."),
     flag("error_trace", "Has no effect."),

@@ -70,7 +70,7 @@ const NEW: &[Param] = &[
 ];
 
 /// Defaults of a row: creates something, in Elasticsearch's API.
-const INDEXES: ChangeRoute = ChangeRoute {
+pub(super) const INDEXES: ChangeRoute = ChangeRoute {
     verbs: PUT,
     paths: &[],
     api: ApiOf::Elasticsearch,
@@ -84,7 +84,7 @@ const INDEXES: ChangeRoute = ChangeRoute {
 };
 
 /// Shows something. Templates describe future indexes, so that even showing them needs the right to write.
-const LOOKS: ChangeRoute = ChangeRoute {
+pub(super) const LOOKS: ChangeRoute = ChangeRoute {
     verbs: GET,
     names: Names::Any,
     cross_site: CrossSite::Answered,
@@ -93,7 +93,7 @@ const LOOKS: ChangeRoute = ChangeRoute {
 };
 
 /// Deletes something.
-const REMOVES: ChangeRoute = ChangeRoute {
+pub(super) const REMOVES: ChangeRoute = ChangeRoute {
     verbs: DELETE,
     names: Names::Any,
     rights: DELETES,

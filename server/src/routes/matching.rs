@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 
 use super::table::{ChangeRoute, Does};
-use super::{documents, indexes};
+use super::{documents, indexes, pipelines};
 use crate::managing::Manage;
 use crate::writing::Write;
 
@@ -40,7 +40,8 @@ impl Matched {
 
 /// Returns all rows. The first one that matches a request applies.
 pub(crate) fn rows() -> impl Iterator<Item = &'static ChangeRoute> {
-    documents::ROWS.iter().chain(indexes::ROWS)
+    let managing = pipelines::ROWS.iter().chain(indexes::ROWS);
+    documents::ROWS.iter().chain(managing)
 }
 
 /// Returns the row of a request; `None` if it only reads.

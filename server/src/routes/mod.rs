@@ -15,6 +15,7 @@ mod matching;
 mod openapi;
 mod param;
 mod params;
+mod pipelines;
 mod reads;
 mod table;
 mod tools;

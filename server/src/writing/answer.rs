@@ -4,10 +4,11 @@ use axum::body::Body;
 use axum::response::Response;
 use canter_intake::Verb;
 
+use super::adding::lanes_of;
 use super::routes::Write;
 use super::{bulk, copying, delete, lines, logs};
 use crate::indexes::Writers;
-use crate::requests::ChangeRequest;
+use crate::requests::{ChangeRequest, Problem, fail};
 
 /// Carries out a request.
 pub(crate) async fn answer(
@@ -47,6 +48,19 @@ pub(crate) async fn answer(
             copying::update_by_query(writers, &request, indexes, bytes).await
         }
         Write::Reindex => copying::reindex(writers, &request, bytes).await,
-        Write::DeleteByQuery(indexes) => delete::delete(writers, &request, indexes, bytes).await,
+        Write::DeleteByQuery(indexes) => match blocked(writers, &request, indexes) {
+            Some(problem) => fail(&request, &problem),
+            None => delete::delete(writers, &request, indexes, bytes).await,
+        },
     }
+}
+
+/// Returns why documents of one of these indexes cannot be changed, if that is so.
+fn blocked(writers: &Writers, request: &ChangeRequest<'_>, indexes: &str) -> Option<Problem> {
+    let root = request.root?;
+    // Names that there are not are refused later.
+    let lanes = lanes_of(writers, request, indexes).unwrap_or_default();
+    lanes
+        .iter()
+        .find_map(|(name, _)| root.block_on_writes(name))
 }

@@ -5,6 +5,7 @@ mod asked;
 mod change;
 mod items;
 mod perform;
+mod piping;
 mod update;
 
 use std::borrow::Cow;
@@ -22,6 +23,8 @@ use super::declaring::declare;
 use asked::{Asked, condition_of};
 use items::Items;
 use perform::{add_each, lock};
+pub(super) use piping::Piping;
+use piping::{Passed, through};
 pub(super) use update::{check_shows_whole, no_deleting};
 
 use crate::http::{HeldBody, Refuse};
@@ -52,6 +55,7 @@ pub(super) async fn bulk(
             index: of_path,
             routing: routing.as_deref().map(Box::from),
             requires_alias: params.flag("require_alias")?.unwrap_or(false),
+            pipeline: params.text("pipeline"),
         };
         params.finish()?;
         Ok((params, how, of_all))
@@ -59,8 +63,15 @@ pub(super) async fn bulk(
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
+    let asked = of_all.pipeline.as_deref();
+    let piping = match Piping::of(request, asked, body.bytes.len()).await {
+        Ok(piping) => piping,
+        Err(problem) => return fail(request, &problem),
+    };
     let read = match writers.turn_to_read().await {
-        Ok(_turn) => tokio::task::block_in_place(|| read(writers, request, &of_all, &body.bytes)),
+        Ok(_turn) => {
+            tokio::task::block_in_place(|| read(writers, request, (&of_all, piping), &body.bytes))
+        }
         Err(problem) => return fail(request, &problem),
     };
     let (mut items, documents) = match read {
@@ -91,6 +102,7 @@ struct OfAll<'p> {
     index: Option<&'p str>,
     routing: Option<Box<str>>,
     requires_alias: bool,
+    pipeline: Option<String>,
 }
 
 /// Parses all actions of a body: returns the answers known so far, and the documents to add, by index.
@@ -100,11 +112,12 @@ struct OfAll<'p> {
 fn read<'b>(
     writers: &Writers,
     request: &ChangeRequest<'_>,
-    of_all: &OfAll<'_>,
+    (of_all, mut piping): (&OfAll<'_>, Option<Piping<'_>>),
     body: &'b [u8],
 ) -> Result<(Items, Vec<Asked<'b>>), (StatusCode, String)> {
     let mut items = Items::default();
     let mut documents: Vec<Asked<'b>> = Vec::new();
+    let target_of = |name: &str| target_of(request, name, false);
     for action in parse_bulk(body, writers.max_items) {
         let action = action.map_err(|error| {
             let status = match error.is_too_large() {
@@ -117,41 +130,54 @@ fn read<'b>(
             let message = "an action names no index: give it an [_index], or name one in the path";
             return Err((StatusCode::BAD_REQUEST, message.to_owned()));
         };
-        let ord = u32::try_from(items.len()).unwrap_or(u32::MAX);
         let requires_alias = action.require_alias.unwrap_or(of_all.requires_alias);
-        let target = request.target(name, requires_alias);
-        let name = target.as_deref().unwrap_or(name);
-        let is_name = name.len() <= MAX_NAME_BYTES;
+        let target = self::target_of(request, name, requires_alias);
+        let name = target.as_deref().unwrap_or(name).to_owned();
+        let checked = target.and_then(|_| condition_of(&action, request));
+        let asked = of_all.pipeline.as_deref();
+        let action = through(&target_of, piping.as_mut(), asked, action, name);
+        let checked = checked.map(|condition| action.condition(condition));
+        let name = action.index.as_str();
         let index = items.index(&name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
-        let condition = match (&target, is_name) {
-            (Err(problem), _) => Err(problem.clone()),
-            (Ok(_), true) => condition_of(&action, request),
-            (Ok(_), false) => Err(Problem::illegal(format!(
-                "an index name of {} bytes is too long, the limit is {MAX_NAME_BYTES}",
-                name.len()
-            ))),
-        };
-        let (verb, body) = (action.verb, action.document);
-        let routing = action.routing.map(String::into_boxed_str);
-        let source = action.source.map(String::into_boxed_str);
-        items.push(verb, index, action.id.map(String::into_boxed_str));
-        match condition {
-            Err(problem) => items.failed(ord, problem),
-            Ok(condition) => documents.push(Asked {
+        let ord = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        items.push(action.verb, index, action.id.clone());
+        match (checked, action.body) {
+            (Err(problem), _) | (Ok(_), Err(problem)) => items.failed(ord, problem),
+            (Ok(_), Ok(Passed::Dropped)) => items.done(ord, items::Done::Dropped, None),
+            (Ok(condition), Ok(Passed::Body(body))) => documents.push(Asked {
                 index,
                 ord,
-                verb,
-                id: items.id(ord),
+                verb: action.verb,
+                id: action.id,
                 body,
                 condition,
-                routing: routing.or_else(|| of_all.routing.clone()),
-                source,
+                routing: action.routing.or_else(|| of_all.routing.clone()),
+                source: action.source,
             }),
         }
     }
     documents.sort_by_key(|document| document.index);
     refuse_many_new(writers, request, &mut items, &mut documents);
     Ok((items, documents))
+}
+
+/// Returns the index that is meant by a name.
+///
+/// # Errors
+/// As [`ChangeRequest::target`]; the name is longer than a name may be.
+fn target_of(
+    request: &ChangeRequest<'_>,
+    name: &str,
+    requires_alias: bool,
+) -> Result<String, Problem> {
+    let target = request.target(name, requires_alias)?.into_owned();
+    match target.len() <= MAX_NAME_BYTES {
+        true => Ok(target),
+        false => Err(Problem::illegal(format!(
+            "an index name of {} bytes is too long, the limit is {MAX_NAME_BYTES}",
+            target.len()
+        ))),
+    }
 }
 
 /// Refuses too many missing indexes: the catalog is read once for each, in turn.
@@ -187,66 +213,98 @@ pub(super) async fn document(
     (verb, index, id): (Verb, &str, Option<&str>),
     body: &[u8],
 ) -> Response {
-    let read = read_params(request).and_then(|(mut params, how)| {
-        let verb = match (params.text("op_type").as_deref(), verb) {
-            (Some("create"), Verb::Index) => Verb::Create,
-            (None | Some("index"), verb) | (Some("create"), verb @ Verb::Create) => verb,
-            (Some(other), _) => return Err(format!("[op_type] cannot be [{other}] here")),
+    let (params, how, action, (requires_alias, pipeline)) =
+        match read_document(request, (verb, id), body) {
+            Ok(read) => read,
+            Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
         };
-        let action = Action {
-            verb,
-            index: None,
-            id: id.map(str::to_owned),
-            unknown: None,
-            pipeline: None,
-            if_seq_no: number(params.text("if_seq_no"), "if_seq_no")?,
-            if_primary_term: number(params.text("if_primary_term"), "if_primary_term")?,
-            version: number(params.text("version"), "version")?,
-            version_type: params.text("version_type"),
-            routing: params.text("routing"),
-            source: None,
-            require_alias: None,
-            document: Some(body).filter(|_| verb != Verb::Delete),
-        };
-        number(params.text("retry_on_conflict"), "retry_on_conflict")?;
-        let requires_alias = params.flag("require_alias")?.unwrap_or(false);
-        params.finish()?;
-        Ok((params, how, action, requires_alias))
-    });
-    let (params, how, action, requires_alias) = match read {
-        Ok(read) => read,
-        Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
+    let taken = async {
+        let target = request.target(index, requires_alias)?.into_owned();
+        let condition = condition_of(&action, request)?;
+        let asked = pipeline.as_deref();
+        let mut piping = Piping::of(request, asked, body.len()).await?;
+        let target_of = |name: &str| target_of(request, name, false);
+        let taken = tokio::task::block_in_place(|| {
+            through(&target_of, piping.as_mut(), asked, action, target)
+        });
+        Ok::<_, Problem>((taken, condition))
     };
-    let target = request.target(index, requires_alias);
-    let condition = target
-        .as_ref()
-        .map_err(Problem::clone)
-        .and_then(|_| condition_of(&action, request));
-    let condition = match condition {
-        Ok(condition) => condition,
+    let (taken, condition) = match taken.await {
+        Ok(taken) => taken,
         Err(problem) => return fail(request, &problem),
     };
+    let condition = taken.condition(condition);
     let mut items = Items::default();
     items.is_forced = how.acknowledge == Acknowledge::PublishedNow;
-    let place = items.index(target.as_deref().unwrap_or(index));
-    items.push(action.verb, place, id.map(Box::from));
+    let place = items.index(&taken.index);
+    items.push(taken.verb, place, taken.id.clone());
+    let group = match taken.body {
+        Err(problem) => return fail(request, &problem),
+        Ok(Passed::Dropped) => {
+            items.done(0, items::Done::Dropped, None);
+            Vec::new()
+        }
+        Ok(Passed::Body(body)) => vec![Asked {
+            index: place,
+            ord: 0,
+            verb: taken.verb,
+            id: taken.id,
+            body,
+            condition,
+            routing: taken.routing,
+            source: None,
+        }],
+    };
     let items = Mutex::new(items);
-    let group = [Asked {
-        index: place,
-        ord: 0,
-        verb: action.verb,
-        id: id.map(Box::from),
-        body: action.document,
-        condition,
-        routing: action.routing.map(String::into_boxed_str),
-        source: None,
-    }];
     add_all(writers, request, &items, &group, &how).await;
     let items = items.into_inner().unwrap_or_else(PoisonError::into_inner);
     match items.outcome(0) {
         Err(problem) => fail(request, problem),
         Ok((status, answer)) => respond(request, &params, status, answer),
     }
+}
+
+/// The parameters, how the action is performed, the action, and whether the index must be an alias and which pipeline the
+/// document passes.
+type OneDocument<'b> = (Params, How, Action<'b>, (bool, Option<String>));
+
+/// Reads the parameters of a request for one document.
+///
+/// # Errors
+/// A parameter is unknown or invalid.
+fn read_document<'b>(
+    request: &ChangeRequest<'_>,
+    (verb, id): (Verb, Option<&str>),
+    body: &'b [u8],
+) -> Result<OneDocument<'b>, String> {
+    let (mut params, how) = read_params(request)?;
+    let verb = match (params.text("op_type").as_deref(), verb) {
+        (Some("create"), Verb::Index) => Verb::Create,
+        // Where the index chooses the id, the document is new.
+        (None, Verb::Index) if id.is_none() => Verb::Create,
+        (None | Some("index"), verb) | (Some("create"), verb @ Verb::Create) => verb,
+        (Some(other), _) => return Err(format!("[op_type] cannot be [{other}] here")),
+    };
+    let action = Action {
+        verb,
+        index: None,
+        id: id.map(str::to_owned),
+        unknown: None,
+        pipeline: None,
+        if_seq_no: number(params.text("if_seq_no"), "if_seq_no")?,
+        if_primary_term: number(params.text("if_primary_term"), "if_primary_term")?,
+        version: number(params.text("version"), "version")?,
+        version_type: params.text("version_type"),
+        routing: params.text("routing"),
+        source: None,
+        require_alias: None,
+        document: Some(body).filter(|_| verb != Verb::Delete),
+    };
+    number(params.text("retry_on_conflict"), "retry_on_conflict")?;
+    let requires_alias = params.flag("require_alias")?.unwrap_or(false);
+    let pipeline = params.text("pipeline");
+    params.finish()?;
+    Ok((params, how, action, (requires_alias, pipeline)))
 }
 
 /// # Errors
@@ -310,7 +368,6 @@ struct How {
 fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, How), String> {
     let mut params = Params::of(request.query)?;
     let acknowledge = params.refresh()?;
-    params.one_of("pipeline", &["", "_none"])?;
     params.one_of("require_data_stream", &["false"])?;
     params.text("list_executed_pipelines");
     let source = change::wanted_source(&mut params)?;
@@ -337,6 +394,10 @@ async fn add_all(
         return;
     };
     let name = lock(items).name(first.index);
+    if let Some(problem) = request.root.and_then(|root| root.block_on_writes(&name)) {
+        let ords = group.iter().map(|document| document.ord);
+        return lock(items).all_failed(ords, problem);
+    }
     // Whether a condition holds is known when it is published.
     let acknowledge = match group.iter().any(Asked::is_conditional) {
         true if how.acknowledge == Acknowledge::Durable => Acknowledge::Published,
@@ -350,7 +411,7 @@ async fn add_all(
             return lock(items).all_failed(ords, problem);
         }
     };
-    let group = &*group;
+    let group = &*streamed(request, items, &name, &group);
     let add =
         |lane: Arc<Lane>| async move { add_each(writers, request, &lane, items, group, how).await };
     let added = add_to(writers, request, &name, Absent::MadeForDocuments, add).await;
@@ -369,8 +430,7 @@ async fn declared<'g, 'b>(
     name: &str,
     group: &'g [Asked<'b>],
 ) -> Result<Cow<'g, [Asked<'b>]>, Problem> {
-    let documents: Vec<Option<Cow<'_, [u8]>>> = group.iter().map(Asked::fields).collect();
-    let documents: Vec<Option<&[u8]>> = documents.iter().map(Option::as_deref).collect();
+    let documents = || group.iter().map(Asked::fields).collect();
     let target = (name, Absent::MadeForDocuments);
     let problems = declare(writers, request, target, &documents).await?;
     if problems.iter().all(Option::is_none) {
@@ -385,6 +445,28 @@ async fn declared<'g, 'b>(
         }
     }
     Ok(Cow::Owned(remaining))
+}
+
+/// Returns the actions that a data stream takes, and records what is wrong with the others. Another index takes all.
+fn streamed<'g, 'b>(
+    request: &ChangeRequest<'_>,
+    items: &Mutex<Items>,
+    name: &str,
+    group: &'g [Asked<'b>],
+) -> Cow<'g, [Asked<'b>]> {
+    let entry = request.root.and_then(|root| root.entry(name));
+    if !entry.is_some_and(|entry| entry.is_data_stream) {
+        return Cow::Borrowed(group);
+    }
+    let mut items = lock(items);
+    let mut remaining = Vec::new();
+    for asked in group {
+        match asked.problem_of_stream() {
+            Some(problem) => items.failed(asked.ord, problem),
+            None => remaining.push(asked.clone()),
+        }
+    }
+    Cow::Owned(remaining)
 }
 
 pub(super) fn millis(started: Instant) -> u64 {

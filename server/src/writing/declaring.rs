@@ -1,6 +1,7 @@
 //! Fields that documents bring and that dynamic templates, formats of dates or objects map otherwise than others: they
 //! become part of the mapping before the documents are added.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use canter_intake::{Lane, Undeclared, with_mapping};
@@ -15,16 +16,23 @@ use crate::requests::{ChangeRequest, Problem};
 ///
 /// # Errors
 /// The index does not exist, or cannot have these fields.
-pub(super) async fn declare(
+pub(super) async fn declare<'d>(
     writers: &Writers,
     request: &ChangeRequest<'_>,
     (index, absent): (&str, Absent),
-    documents: &[Option<&[u8]>],
+    documents: &(dyn Fn() -> Vec<Option<Cow<'d, [u8]>>> + Sync),
 ) -> Result<Vec<Option<Problem>>, Problem> {
     let look = |lane: Arc<Lane>| async move {
         let _turn = writers.turn_to_read().await?;
-        tokio::task::block_in_place(|| lane.arising(documents.iter().copied()))
-            .map_err(|refusal| Problem::refused(&refusal))
+        let found = tokio::task::block_in_place(|| {
+            // Most indexes have no such fields, and then nothing is read of the documents.
+            if !lane.has_arising()? {
+                return Ok(None);
+            }
+            let documents = documents();
+            lane.arising(documents.iter().map(Option::as_deref))
+        });
+        found.map_err(|refusal| Problem::refused(&refusal))
     };
     let found = add_to(writers, request, index, absent, look).await?;
     let Some((added, undeclared)) = found else {

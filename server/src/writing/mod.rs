@@ -16,3 +16,4 @@ mod scripts;
 
 pub(crate) use answer::answer;
 pub(crate) use routes::Write;
+pub(crate) use scripts::check_script;

@@ -1,11 +1,14 @@
 //! Scripts of `_update`, `_bulk`, `_update_by_query` and `_reindex`: what they are given, and what they ask for.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
 use canter_index_builder::unix_time_ms;
 use canter_painless::{Script, ScriptError};
 use serde_json::{Map, Value, json};
 
-use crate::requests::Problem;
+use crate::indexes::Kept;
+use crate::requests::{ChangeRequest, Problem};
 
 /// What a script sees of a document beside its values, and may change where documents are copied.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,28 +57,33 @@ pub(super) struct Scripting {
 }
 
 impl Scripting {
-    /// Reads and compiles the value of `script`. `of_one` says whether it changes one document, of which errors are told in
+    /// Reads and compiles the value of `script`, which may name one of the `stored` ones. `of_one` says whether it changes one document, of which errors are told in
     /// another form.
     ///
     /// # Errors
-    /// It is not in Painless, is stored, or cannot be compiled.
-    pub(super) fn read(value: Value, of_one: bool) -> Result<Self, Problem> {
+    /// It is not in Painless, does not exist, or cannot be compiled.
+    pub(super) fn read(value: Value, of_one: bool, stored: Option<&Kept>) -> Result<Self, Problem> {
         let mut object = match value {
             Value::String(source) => Map::from_iter([("source".to_owned(), Value::String(source))]),
             Value::Object(object) => object,
             other => return Err(Problem::parsing(format!("[script] cannot be [{other}]"))),
         };
         if let Some(id) = object.remove("id") {
-            return Err(Problem {
+            let id = text_of(&id);
+            let script = stored.and_then(|stored| stored.script(&id));
+            let source = script.map(|script| script["source"].clone());
+            let source = source.ok_or_else(|| Problem {
                 status: StatusCode::NOT_FOUND,
                 ..Problem::invalid(
                     "resource_not_found_exception",
-                    format!(
-                        "unable to find script [{}]: scripts of updates are not stored, so send its [source]",
-                        text_of(&id)
-                    ),
+                    format!("unable to find script [{id}]"),
                 )
-            });
+            })?;
+            if object.insert("source".to_owned(), source).is_some() {
+                return Err(Problem::illegal(
+                    "[script] has both [source] and [id], of which there can be one",
+                ));
+            }
         }
         let lang = object.remove("lang").unwrap_or_else(|| "painless".into());
         if lang != "painless" {
@@ -138,6 +146,29 @@ impl Scripting {
         let made = made.map_err(|error| failed(&error, self.script.source(), self.of_one))?;
         asked_for(made, &ctx, seen, of)
     }
+}
+
+/// Returns what the root keeps, if a body has a script that is named by an id.
+///
+/// # Errors
+/// If the catalog cannot be read.
+pub(super) async fn stored_scripts(
+    request: &ChangeRequest<'_>,
+    body: Option<&[u8]>,
+) -> Result<Option<Arc<Kept>>, Problem> {
+    let has = |word: &[u8]| body.is_some_and(|body| body.windows(word.len()).any(|at| at == word));
+    match request.root {
+        Some(root) if has(b"\"script\"") && has(b"\"id\"") => root.kept().await.map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Compiles a script that is to be stored.
+///
+/// # Errors
+/// As [`Scripting::read`].
+pub(crate) fn check_script(script: &Value) -> Result<(), Problem> {
+    Scripting::read(script.clone(), false, None).map(drop)
 }
 
 fn text_of(value: &Value) -> String {
@@ -247,7 +278,7 @@ mod tests {
     async fn made(script: &str, of: Use) -> Result<Scripted, Problem> {
         let source = json!({"n": 1});
         let source = source.as_object().cloned().unwrap_or_default();
-        Scripting::read(script.into(), false)?.run(source, &seen(), of)
+        Scripting::read(script.into(), false, None)?.run(source, &seen(), of)
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -318,16 +349,16 @@ mod tests {
             (json!({}), "must specify"),
             (json!(7), "cannot be [7]"),
         ] {
-            let problem = Scripting::read(script, true).unwrap_err();
+            let problem = Scripting::read(script, true, None).unwrap_err();
             assert!(problem.reason.contains(why), "{}", problem.reason);
         }
-        let problem = Scripting::read("ctx._source.n = foo".into(), true).unwrap_err();
+        let problem = Scripting::read("ctx._source.n = foo".into(), true, None).unwrap_err();
         let told = problem.body();
         assert_eq!(told["type"], "illegal_argument_exception");
         assert_eq!(told["caused_by"]["type"], "script_exception");
         assert_eq!(told["caused_by"]["reason"], "compile error");
         assert_eq!(told["caused_by"]["position"]["offset"], 16);
-        let told = Scripting::read("ctx._source.n = foo".into(), false)
+        let told = Scripting::read("ctx._source.n = foo".into(), false, None)
             .unwrap_err()
             .body();
         assert_eq!(

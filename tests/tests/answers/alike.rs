@@ -450,6 +450,20 @@ fn nearer_points_score_more() {
             let metres = 2.0 * 6_371_008.771_4 * share.sqrt().asin();
             let expected = 1_000.0 / (1_000.0 + metres);
             assert!((score - expected).abs() < 1e-4, "{n}: {score} {expected}");
+            for (shape, left) in [
+                ("gauss", 0.3_f64.powf((metres / 2_000.0).powi(2))),
+                ("exp", 0.3_f64.powf(metres / 2_000.0)),
+                ("linear", (1.0 - metres * 0.7 / 2_000.0).max(0.0)),
+            ] {
+                let near = json!({"place": {"origin": origin, "scale": "2km", "decay": 0.3}});
+                let query = json!({"function_score": {"query": {"term": {"n": n}}, "functions": [{shape: near}],
+                    "boost_mode": "replace"}});
+                let score = found(&searcher, &query)[0].1;
+                assert!((score - left).abs() < 1e-4, "{shape} {n}: {score} {left}");
+            }
         }
     }
+    let query = json!({"function_score": {"query": {"term": {"n": 9}}, "boost_mode": "replace",
+        "functions": [{"gauss": {"place": {"origin": "41.12,-71.35", "scale": "2km", "offset": "500m"}}}]}});
+    assert_eq!(found(&searcher, &query)[0].1, 1.0, "without a place");
 }

@@ -105,6 +105,7 @@ fn imports_go_down_only() {
             "datasketches",
         ],
         &[
+            "canter-pipelines",
             "canter-doc-mapper",
             "canter-samples",
             "canter-waves",

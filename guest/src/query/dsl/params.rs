@@ -216,6 +216,27 @@ pub(super) fn given_at(path: &str, value: &Value) -> Result<Given, SearchError> 
     given(value).ok_or_else(|| wrong(path, IS_VALUE))
 }
 
+/// Parses a duration, in nanoseconds. A number alone is milliseconds.
+pub(super) fn duration_ns(text: &str) -> Option<f64> {
+    let at = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(at)?;
+    let number: f64 = number.parse().ok()?;
+    let unit = match unit {
+        "nanos" => 1.0,
+        "micros" => 1e3,
+        "" | "ms" => 1e6,
+        "s" => 1e9,
+        "m" => 60e9,
+        "h" => 3_600e9,
+        "d" => 86_400e9,
+        "w" => 604_800e9,
+        _ => return None,
+    };
+    Some(number * unit)
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "scores are 32 bits wide")]
 fn number(value: &Value) -> Option<f32> {
     match value {

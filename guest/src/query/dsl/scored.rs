@@ -6,7 +6,7 @@ use canter_geo::{Distance, Unit, read_point};
 use serde_json::Value;
 
 use super::Reader;
-use super::params::{Params, given_at, wrong};
+use super::params::{Params, duration_ns, given_at, wrong};
 use crate::SearchError;
 use crate::query::tree::{
     BoolNode, BoostMode, End, Factor, Function, FunctionKind, Given, Leaf, Measure, MinShould,
@@ -157,15 +157,19 @@ impl Reader<'_> {
         let (field, value) = params.only_other()?;
         check_name(&params.path, field)?;
         let mut of_field = Params::of(&format!("{}.{field}", params.path), value)?;
+        if let Some(near) = near_place(field, &mut of_field, Some(shape))? {
+            if values.is_some_and(|values| values != OfValues::Min) {
+                return Err(wrong(&params.path, "of points, the nearest counts: min"));
+            }
+            of_field.finish()?;
+            return Ok(near);
+        }
         let scale = of_field.needed("scale")?;
         let scale = distance(&format!("{}.scale", of_field.path), &scale)?;
         let offset = of_field.value("offset")?;
         let offset = offset.map(|offset| distance(&format!("{}.offset", of_field.path), &offset));
         let origin = of_field.value("origin")?;
-        let decay = f64::from(of_field.factor("decay")?.unwrap_or(0.5));
-        if !(decay > 0.0 && decay < 1.0) {
-            return Err(wrong(&of_field.path, "decay must be between 0 and 1"));
-        }
+        let decay = share(&mut of_field)?;
         let is_positive = |measure: Option<f64>| measure.is_none_or(|measure| measure > 0.0);
         if !is_positive(scale.number) || !is_positive(scale.ns) {
             return Err(wrong(&of_field.path, "scale must be more than 0"));
@@ -225,7 +229,7 @@ impl Reader<'_> {
     ) -> Result<QueryNode, SearchError> {
         let field = params.needed("field")?.text;
         check_name(&params.path, &field)?;
-        let kind = match near_place(&field, &mut params)? {
+        let kind = match near_place(&field, &mut params, None)? {
             Some(kind) => kind,
             None => {
                 let origin = params.needed("origin")?;
@@ -402,8 +406,13 @@ fn hashed(text: &str) -> u64 {
 
 /// Takes the origin and the pivot of points: an origin that is written as a point only, or a pivot that is a length and no
 /// duration.
-fn near_place(field: &str, params: &mut Params<'_>) -> Result<Option<FunctionKind>, SearchError> {
-    let (origin, pivot) = (params.get("origin"), params.value("pivot")?);
+fn near_place(
+    field: &str,
+    params: &mut Params<'_>,
+    shape: Option<Shape>,
+) -> Result<Option<FunctionKind>, SearchError> {
+    let name = if shape.is_some() { "scale" } else { "pivot" };
+    let (origin, pivot) = (params.get("origin"), params.value(name)?);
     let (Some(origin), Some(pivot)) = (origin, pivot) else {
         return Ok(None);
     };
@@ -418,17 +427,39 @@ fn near_place(field: &str, params: &mut Params<'_>) -> Result<Option<FunctionKin
     if !is_point {
         return Ok(None);
     }
-    let place = |name: &str| format!("{}.{name}", params.path);
-    let origin = read_point(origin).map_err(|problem| wrong(&place("origin"), problem))?;
-    let length = Distance::parse(&pivot.text, Unit::METER);
-    let length = length.map_err(|problem| wrong(&place("pivot"), problem))?;
-    match length.0 > 0.0 {
-        true => Ok(Some(FunctionKind::NearPlace {
-            field: field.to_owned(),
-            origin: origin.code(),
-            pivot_m: length.0,
-        })),
-        false => Err(wrong(&place("pivot"), "this must be more than 0")),
+    let origin = read_point(origin);
+    let origin = origin.map_err(|what| wrong(&format!("{}.origin", params.path), what))?;
+    let pivot_m = length(params, name, &pivot)?;
+    let mut decayed = None;
+    if let Some(shape) = shape {
+        let offset = params.value("offset")?;
+        let offset = offset.map_or(Ok(0.0), |offset| length(params, "offset", &offset));
+        decayed = Some((shape, share(params)?, offset?));
+    }
+    if pivot_m <= 0.0 {
+        return Err(wrong(&params.path, format!("{name} must be more than 0")));
+    }
+    Ok(Some(FunctionKind::NearPlace {
+        field: field.to_owned(),
+        origin: origin.code(),
+        pivot_m,
+        decayed,
+    }))
+}
+
+/// Parses a length, in metres.
+fn length(params: &Params<'_>, name: &str, given: &Given) -> Result<f64, SearchError> {
+    let length = Distance::parse(&given.text, Unit::METER);
+    let length = length.map_err(|what| wrong(&format!("{}.{name}", params.path), what))?;
+    Ok(length.0)
+}
+
+/// Takes the share that is left at the distance `scale`.
+fn share(params: &mut Params<'_>) -> Result<f64, SearchError> {
+    let decay = f64::from(params.factor("decay")?.unwrap_or(0.5));
+    match decay > 0.0 && decay < 1.0 {
+        true => Ok(decay),
+        false => Err(wrong(&params.path, "decay must be between 0 and 1")),
     }
 }
 
@@ -449,25 +480,4 @@ fn distance(path: &str, given: &Given) -> Result<Measure, SearchError> {
         )),
         measure => Ok(measure),
     }
-}
-
-/// Parses a duration, in nanoseconds. A number alone is milliseconds.
-fn duration_ns(text: &str) -> Option<f64> {
-    let at = text
-        .find(|c: char| c.is_ascii_alphabetic())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at_checked(at)?;
-    let number: f64 = number.parse().ok()?;
-    let unit = match unit {
-        "nanos" => 1.0,
-        "micros" => 1e3,
-        "" | "ms" => 1e6,
-        "s" => 1e9,
-        "m" => 60e9,
-        "h" => 3_600e9,
-        "d" => 86_400e9,
-        "w" => 604_800e9,
-        _ => return None,
-    };
-    Some(number * unit)
 }

@@ -65,6 +65,9 @@ pub(crate) enum FunctionKind {
         origin: u64,
         /// In metres.
         pivot_m: f64,
+        /// One near the point and less farther away instead: the score at the distance `pivot_m`, and the distance up to
+        /// which it is one.
+        decayed: Option<(Shape, f64, f64)>,
     },
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::aliases::Aliases;
 use super::swap::Swapped;
@@ -24,7 +25,13 @@ pub struct CatalogEntry {
     /// True if the index was requested as a data stream.
     #[serde(default)]
     pub is_data_stream: bool,
+    /// Settings that servers heed and show, by full name. They are no part of the index's config.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: IndexSettings,
 }
+
+/// Settings by name.
+pub type IndexSettings = BTreeMap<String, Value>;
 
 /// Folder without an index that may have objects. It will be removed, unless it becomes an index
 /// before that.

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use canter_doc_mapper::IndexConfig;
 
-use super::file::{CatalogEntry, CatalogFile, Vacancy};
+use super::file::{CatalogEntry, CatalogFile, IndexSettings, Vacancy};
 use super::swap::{Verdict, change, read};
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
@@ -33,6 +33,8 @@ pub struct NewIndex<'a> {
     pub config: &'a IndexConfig,
     /// True if the index is requested as a data stream.
     pub is_data_stream: bool,
+    /// Settings that its entry keeps, if there are any.
+    pub settings: Option<&'a IndexSettings>,
     /// True if it may replace an index of this name, which is deleted in the same step.
     pub replaces: bool,
     /// Maximum number of indexes, including the new one.
@@ -156,12 +158,13 @@ impl Catalog {
             folder: folder.clone(),
             created_at_ms: new.now_ms,
             is_data_stream: new.is_data_stream,
+            settings: new.settings.cloned().unwrap_or_default(),
         };
         // Index that the last attempted swap replaces. After a lost answer, a successful swap looks
         // like a conflict.
         let mut attempted: Option<Option<CatalogEntry>> = None;
         change(&self.store, |file: &mut CatalogFile| {
-            let is_there = file.indexes.get(new.name) == Some(&entry);
+            let is_there = is_in(file.indexes.get(new.name), folder);
             let vacancy = file.vacancy_of(folder);
             // If another caller has deleted the index since, it was created nevertheless and is not
             // created again.
@@ -191,6 +194,30 @@ impl Catalog {
         .await
     }
 
+    /// Edits the settings of an index in one swap. If `edit` returns an error, they stay unchanged, and its error is the
+    /// inner result. Returns `false` if the index in this folder is gone.
+    ///
+    /// # Errors
+    /// Same as for [`Catalog::create`].
+    pub fn change_settings<E: Send>(
+        &self,
+        of: &CatalogEntry,
+        edit: impl Fn(&mut IndexSettings) -> Result<(), E> + Send + Sync,
+    ) -> Result<Result<bool, E>, BuildError> {
+        blocking::run(change(&self.store, |file: &mut CatalogFile| {
+            let entry = file.indexes.get_mut(of.folder.name());
+            let Some(entry) = entry.filter(|entry| entry.folder == of.folder) else {
+                return Ok(Verdict::Leave(Ok(false)));
+            };
+            let before = entry.settings.clone();
+            Ok(match edit(&mut entry.settings) {
+                Ok(()) if entry.settings == before => Verdict::Leave(Ok(true)),
+                Ok(()) => Verdict::Write(Ok(true)),
+                Err(refusal) => Verdict::Leave(Err(refusal)),
+            })
+        }))
+    }
+
     /// Deletes an index from the list, so that it can no longer be found. Its objects still exist:
     /// see [`Catalog::remove_objects`]. Returns `None` if there is no index of this name. An index
     /// that has taken the name in the meantime stays.
@@ -202,7 +229,7 @@ impl Catalog {
         blocking::run(change(&self.store, |file: &mut CatalogFile| {
             let there = file.indexes.get(name).cloned();
             let entry = match (&attempted, there) {
-                (Some(attempted), there) if there.as_ref() != Some(attempted) => {
+                (Some(attempted), there) if !is_in(there.as_ref(), &attempted.folder) => {
                     // After a lost answer, a successful swap looks like a conflict. If another
                     // caller has deleted the index, the result is the same.
                     let is_deleted = file.vacancy_of(&attempted.folder).is_some();
@@ -302,6 +329,11 @@ impl Catalog {
         })
         .await
     }
+}
+
+/// Returns whether an index is the one in this folder. Its settings may have changed.
+fn is_in(entry: Option<&CatalogEntry>, folder: &IndexFolder) -> bool {
+    entry.is_some_and(|entry| entry.folder == *folder)
 }
 
 /// Returns the reason why an index cannot be created, if there is one.

@@ -37,8 +37,8 @@ mod tests;
 
 pub use aliases::{Alias, Aliases, Indexes};
 pub use cached::{CachedIndexes, RoomMade, Spooled};
-pub use file::CatalogEntry;
 pub(crate) use file::CatalogFile;
+pub use file::{CatalogEntry, IndexSettings};
 pub use indexes::{Catalog, Creation, NewIndex};
 pub(crate) use swap::parse;
 pub use templates::Templates;

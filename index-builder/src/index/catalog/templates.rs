@@ -27,6 +27,9 @@ pub struct Templates {
     /// Policies: how long documents are kept.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub policies: BTreeMap<String, Value>,
+    /// Pipelines, through which documents pass before they are added.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pipelines: BTreeMap<String, Value>,
 }
 
 impl Default for Templates {
@@ -38,6 +41,7 @@ impl Default for Templates {
             legacy: BTreeMap::new(),
             searches: BTreeMap::new(),
             policies: BTreeMap::new(),
+            pipelines: BTreeMap::new(),
         }
     }
 }

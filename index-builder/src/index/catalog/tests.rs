@@ -44,6 +44,7 @@ pub(super) fn new<'a>(name: &'a str, id: &'a str, config: &'a IndexConfig) -> Ne
         id,
         config,
         is_data_stream: false,
+        settings: None,
         replaces: false,
         max_indexes: 3,
         now_ms: HOUR_MS,
@@ -537,4 +538,33 @@ fn nothing_is_deleted_in_a_bucket_beside_what_no_index_has() {
         names,
         BTreeSet::from(["root/indexes.json", split.as_str(), notes.as_str()])
     );
+}
+
+#[test]
+fn settings_change_until_the_index_is_gone() {
+    let catalog = over(Arc::new(InMemory::new()));
+    let config = config();
+    let made = created(catalog.create(&new("logs", A1, &config)));
+    let put = |entry: &CatalogEntry, value: &str| {
+        let edit = |settings: &mut crate::IndexSettings| {
+            settings.insert("refresh_interval".to_owned(), value.into());
+            Ok::<_, ()>(())
+        };
+        catalog.change_settings(entry, edit).unwrap().unwrap()
+    };
+    assert!(put(&made, "5s"));
+    let there = catalog.indexes().unwrap();
+    assert_eq!(there["logs"].settings["refresh_interval"], "5s");
+    assert_eq!(there["logs"].folder, made.folder);
+    let refused = catalog.change_settings(&made, |settings| {
+        settings.clear();
+        Err("no")
+    });
+    assert_eq!(refused.unwrap(), Err("no"));
+    assert_eq!(catalog.indexes().unwrap()["logs"].settings.len(), 1);
+    assert_eq!(
+        catalog.remove("logs", HOUR_MS).unwrap().unwrap().folder,
+        made.folder
+    );
+    assert!(!put(&made, "7s"));
 }

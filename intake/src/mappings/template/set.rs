@@ -24,10 +24,12 @@ pub enum TemplateKind {
     Component,
     /// `_template`: the legacy form.
     Legacy,
-    /// `_scripts`: the template of a search.
+    /// `_scripts`: the template of a search, or a script that changes documents.
     Search,
     /// `_ilm/policy`, which indexes name in their settings.
     Policy,
+    /// `_ingest/pipeline`, which others check.
+    Pipeline,
 }
 
 /// All templates, in their original form.
@@ -102,17 +104,7 @@ impl<'t> TemplateSet<'t> {
     /// # Errors
     /// A template is invalid.
     pub fn of_index(&self, name: &str) -> Result<Option<Templated>> {
-        let mut best: Option<(u64, IndexTemplate<'_>)> = None;
-        for (own, body) in self.index {
-            let template = IndexTemplate::read(own, body)?;
-            let is_better = best
-                .as_ref()
-                .is_none_or(|(priority, _)| template.priority > *priority);
-            if is_better && matches(&template.patterns, name) {
-                best = Some((template.priority, template));
-            }
-        }
-        if let Some((_, template)) = best {
+        if let Some((_, template)) = self.best(name)? {
             return self.templated(&template).map(Some);
         }
         let mut legacy = Vec::new();
@@ -131,6 +123,29 @@ impl<'t> TemplateSet<'t> {
             is_data_stream: false,
             may_be_made_for_documents: true,
         }))
+    }
+
+    /// Returns the name of the index template that applies to an index of this name.
+    ///
+    /// # Errors
+    /// A template is invalid.
+    pub fn name_of(&self, name: &str) -> Result<Option<&'t str>> {
+        Ok(self.best(name)?.map(|(own, _)| own))
+    }
+
+    /// Returns the matching index template with the highest priority, and its name.
+    fn best(&self, name: &str) -> Result<Option<(&'t str, IndexTemplate<'t>)>> {
+        let mut best: Option<(&str, IndexTemplate<'_>)> = None;
+        for (own, body) in self.index {
+            let template = IndexTemplate::read(own, body)?;
+            let is_better = best
+                .as_ref()
+                .is_none_or(|(_, best)| template.priority > best.priority);
+            if is_better && matches(&template.patterns, name) {
+                best = Some((own, template));
+            }
+        }
+        Ok(best)
     }
 
     /// Returns the templates, with their patterns, that match a name and do not apply to it.
@@ -247,6 +262,7 @@ pub fn check_template(
     match kind {
         TemplateKind::Search => check_search(body),
         TemplateKind::Policy => check_policy(name, body),
+        TemplateKind::Pipeline => Ok(()),
         TemplateKind::Component => {
             let parts = read_component(name, body)?;
             // Composition cannot repair an invalid part. The timestamp field may be in another
@@ -272,16 +288,18 @@ pub fn check_template(
     }
 }
 
-/// Checks a stored script: there are only templates of searches.
+/// Checks a stored script. Others compile those that change documents.
 fn check_search(body: &Value) -> Result<()> {
     let script = &body["script"];
     let source = &script["source"];
-    if script["lang"] != "mustache" {
-        return Err(MappingError::illegal(
-            "[_scripts] takes search templates, with the [lang] [mustache]: nothing runs scripts",
-        ));
+    let is_template = script["lang"] == "mustache";
+    if !is_template && script["lang"] != "painless" {
+        return Err(MappingError::illegal(format!(
+            "[_scripts] takes scripts in [painless] and search templates in [mustache], and not the [lang] [{}]",
+            script["lang"].as_str().unwrap_or_default()
+        )));
     }
-    match source.is_string() || source.is_object() {
+    match source.is_string() || is_template && source.is_object() {
         true => Ok(()),
         false => Err(MappingError::parse(
             "[script] lacks a [source], which is a text or an object",

@@ -64,12 +64,15 @@ impl<'s> Machine<'s> {
         &mut self.heap
     }
 
-    /// Runs statements to the end of the script.
+    /// Runs statements to the end of the script, and returns what they return.
     ///
     /// # Errors
     /// The script fails, or exceeds what it may use.
-    pub(crate) fn run(&mut self, statements: &'s [Statement]) -> Result<(), ScriptError> {
-        self.block(statements).map(|_| ())
+    pub(crate) fn run(&mut self, statements: &'s [Statement]) -> Result<Value, ScriptError> {
+        Ok(match self.block(statements)? {
+            Flow::Return(value) => value,
+            Flow::Next | Flow::Break | Flow::Continue => Value::Null,
+        })
     }
 
     /// Sets a variable, whose type must have such values.

@@ -612,3 +612,29 @@ proptest! {
         prop_assert_eq!(ctx["_source"].to_string(), source.to_string());
     }
 }
+
+#[test]
+fn conditions_are_scripts_that_return_a_boolean() {
+    let ctx = object(json!({"level": "info", "n": 3}));
+    let test = |script: &str| {
+        let script = Script::compile(script).unwrap();
+        script.test(&ctx, &object(json!({"least": 2})), 0)
+    };
+    for (script, holds) in [
+        ("ctx.level == 'info'", true),
+        ("ctx.level?.length() > 9 || ctx.none != null", false),
+        ("ctx.n >= params.least", true),
+        ("if (ctx.n > 1) { return true } return false", true),
+        ("def n = ctx.n; n instanceof String", false),
+    ] {
+        assert_eq!(test(script), Ok(holds), "{script}");
+    }
+    for (script, why) in [
+        ("ctx.n", "Cannot cast from [java.lang.Integer] to [boolean]"),
+        ("def n = 1;", "Cannot cast from [null] to [boolean]"),
+        ("ctx.none.more == 1", "null"),
+    ] {
+        let error = test(script).unwrap_err();
+        assert!(error.reason().contains(why), "{script}: {error:?}");
+    }
+}

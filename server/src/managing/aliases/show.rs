@@ -14,6 +14,7 @@ use url::form_urlencoded;
 
 use crate::http::{Api, Refuse};
 use crate::indexes::expand;
+use crate::managing::tools::shown_columns;
 use crate::requests::{Params, Problem};
 
 /// Columns of `_cat/aliases`: the name, shorter names, and a description.
@@ -215,7 +216,10 @@ fn table(
     };
     let (is_help, has_header) = (flag(params.flag("help"))?, flag(params.flag("v"))?);
     let columns = match params.text("h") {
-        Some(list) => shown_columns(&list),
+        Some(list) => shown_columns(
+            &list,
+            COLUMNS.iter().map(|(name, short, _)| (*name, *short)),
+        ),
         None => (0..COLUMNS.len()).collect(),
     };
     let sorted = params.text("s");
@@ -298,20 +302,6 @@ fn row(name: &str, index: &str, alias: &Alias) -> Row {
             .is_write_index
             .map_or_else(|| "-".to_owned(), |flag| flag.to_string()),
     ]
-}
-
-/// Returns the columns of a list of names and patterns, each once. Unknown names are ignored, as in Elasticsearch.
-fn shown_columns(list: &str) -> Vec<usize> {
-    let mut shown = Vec::new();
-    for pattern in list.split(',').map(str::trim) {
-        for (column, (name, short, _)) in COLUMNS.iter().enumerate() {
-            let is_meant = matches_pattern(pattern, name) || short.contains(&pattern);
-            if is_meant && !shown.contains(&column) {
-                shown.push(column);
-            }
-        }
-    }
-    shown
 }
 
 /// Returns the columns to sort by.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::asked::{Absent, Asked};
 use super::figures::{Figures, figures, sum};
 use super::nodes::nodes;
-use super::stored::{policies, templates};
+use super::stored::{pipelines, policies, templates};
 use super::table::{Form, Table, text};
 use super::tables::{NODE, list, table};
 use crate::http::{Api, Refuse};
@@ -175,14 +175,6 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
     let given = Given::read(asked, query).map_err(Problem::illegal)?;
     let table = match asked {
         Asked::Refused(reason) => return Err(Problem::illegal(*reason)),
-        Asked::Missing(reason) => {
-            return Err(Problem {
-                detail: None,
-                status: StatusCode::NOT_FOUND,
-                kind: "resource_not_found_exception",
-                reason: reason.clone(),
-            });
-        }
         Asked::Tables => return Ok(text(list())),
         Asked::Absent(Absent::HotThreads) => return Ok(text(String::new())),
         Asked::Table(name, names) => {
@@ -221,6 +213,7 @@ async fn told_as_json(asking: &Asking<'_>, asked: &Asked, given: &Given) -> Resu
         Asked::ClusterSettings => json!({"persistent": {}, "transient": {}}),
         Asked::Tasks => tasks_by(given.grouped.as_deref())?,
         Asked::Policies(names) => policies(asking, names).await?,
+        Asked::Pipelines(names) => pipelines(asking, names).await?,
         Asked::ClusterStats => cluster_stats(&figures(asking, &named("_all")?).await?),
         Asked::NodesStats => nodes_stats(&figures(asking, &named("_all")?).await?),
         Asked::Segments(names) => segments(&figures(asking, &named(names)?).await?),
@@ -287,6 +280,15 @@ fn nothing_of(absent: Absent) -> Value {
             "nodes": {NODE: {"rest_actions": {}, "aggregations": {}}},
         }),
         Absent::Features => json!({"features": []}),
+        Absent::Transforms => json!({"count": 0, "transforms": []}),
+        Absent::Enriching => json!({"policies": []}),
+        Absent::Languages => json!({
+            "types_allowed": ["inline", "stored"],
+            "language_contexts": [
+                {"language": "mustache", "contexts": ["template"]},
+                {"language": "painless", "contexts": ["bucket_aggregation", "ingest", "update"]},
+            ],
+        }),
         Absent::Dangling => json!({"dangling_indices": []}),
         Absent::Problems => json!({"status": "green", "cluster_name": CLUSTER, "indicators": {}}),
         Absent::Certificates | Absent::HotThreads => json!([]),

@@ -8,8 +8,6 @@ use percent_encoding::percent_decode_str;
 pub(super) enum Asked {
     /// A list of which there is nothing.
     Nothing,
-    /// One of a list of which there is nothing.
-    Missing(String),
     IlmStatus,
     IlmExplain(String),
     /// The state of the cluster: these parts, of these indexes.
@@ -39,6 +37,8 @@ pub(super) enum Asked {
     Table(String, String),
     /// Policies of these names.
     Policies(String),
+    /// Pipelines of these names.
+    Pipelines(String),
     /// The table of templates, or of component templates, of these names.
     Templates(bool, String),
     /// Something that would not be done, with the reason.
@@ -55,6 +55,11 @@ pub(super) enum Absent {
     Dangling,
     /// Problems in a report of health.
     Problems,
+    Transforms,
+    /// Policies that enrich documents.
+    Enriching,
+    /// Languages and contexts of scripts, of which there are some.
+    Languages,
 }
 
 /// Parts of what is known of a node.
@@ -76,15 +81,11 @@ const METRICS: [&str; 12] = [
 /// All indexes.
 const ALL: &str = "_all";
 
-const NO_PIPELINES: &str = "[_ingest/pipeline] is not supported: documents are indexed as they are sent. Transform them before \
-                            they are sent, or with the transforms of an ingest";
 const NO_CLOSING: &str = "[_close] is not supported: an index stays open, and costs nothing but its objects while nothing \
                           searches it. Delete it if it is not needed";
 const NO_TERM_VECTORS: &str = "[_termvectors] is not supported: the words of single documents are not stored. [_analyze] divides a text into \
                                words, and [more_like_this] finds similar documents";
 const NO_RANK_EVAL: &str = "[_rank_eval] is not supported: send the searches with [_msearch], and rate their hits in the client";
-const NO_BLOCKS: &str =
-    "[_block] is not supported: take the right to write from the tokens of an index instead";
 const NO_SINGLE_SEGMENTS: &str = "[_cat/segments] is not supported: segments are not listed one by one; [_stats] has their number";
 
 impl Asked {
@@ -101,8 +102,7 @@ impl Asked {
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         match method.as_str() {
             "GET" | "HEAD" => Self::shown(&segments).or_else(|| Self::of_indexes(&segments)),
-            "POST" => Self::done(&segments).or_else(|| Self::refused(&segments)),
-            "PUT" => Self::refused(&segments),
+            "POST" => Self::done(&segments),
             _ => None,
         }
     }
@@ -110,13 +110,11 @@ impl Asked {
     /// Returns what a request to show something asks for.
     fn shown(segments: &[&str]) -> Option<Self> {
         Some(match *segments {
-            ["_ingest", "pipeline"]
-            | ["_slm", "policy"]
-            | ["_snapshot"]
-            | ["_snapshot", "_all" | "*"] => Self::Nothing,
+            ["_slm", "policy"] | ["_snapshot"] | ["_snapshot", "_all" | "*"] => Self::Nothing,
             ["_ilm", "policy"] => Self::Policies("*".to_owned()),
             ["_remote", "info"] => Self::Nothing,
-            ["_ingest", "pipeline", id] => Self::Missing(format!("pipeline [{id}] is missing")),
+            ["_ingest", "pipeline"] => Self::Pipelines("*".to_owned()),
+            ["_ingest", "pipeline", names] => Self::Pipelines(names.to_owned()),
             ["_ilm", "policy", names] => Self::Policies(names.to_owned()),
             ["_tasks", id] => Self::Task(id.to_owned()),
             ["_ilm", "status"] => Self::IlmStatus,
@@ -138,6 +136,9 @@ impl Asked {
             ["_features"] => Self::Absent(Absent::Features),
             ["_ssl", "certificates"] => Self::Absent(Absent::Certificates),
             ["_dangling"] => Self::Absent(Absent::Dangling),
+            ["_transform"] | ["_transform", "_all" | "*"] => Self::Absent(Absent::Transforms),
+            ["_enrich", "policy"] => Self::Absent(Absent::Enriching),
+            ["_script_language"] => Self::Absent(Absent::Languages),
             ["_health_report"] => Self::Absent(Absent::Problems),
             ["_xpack", "usage"] => Self::Nothing,
             ["_tasks"] => Self::Tasks,
@@ -181,14 +182,6 @@ impl Asked {
             _ => return None,
         })
     }
-
-    fn refused(segments: &[&str]) -> Option<Self> {
-        Some(Self::Refused(match segments {
-            ["_ingest", "pipeline", _] => NO_PIPELINES,
-            [_, "_block", _] => NO_BLOCKS,
-            _ => return None,
-        }))
-    }
 }
 
 /// Returns whether a list names parts of what is known of a node.
@@ -220,7 +213,9 @@ mod tests {
         let check = |method: Method, path: &str, expected: Option<Asked>| {
             assert_eq!(Asked::of(&method, path), expected, "{method} {path}");
         };
-        check(Method::GET, "/_ingest/pipeline", Some(Asked::Nothing));
+        check(Method::GET, "/_slm/policy", Some(Asked::Nothing));
+        let pipelines = Asked::Pipelines("*".to_owned());
+        check(Method::GET, "/_ingest/pipeline", Some(pipelines));
         check(Method::GET, "/api/v1/_elastic/_tasks", Some(Asked::Tasks));
         check(Method::GET, "/_nodes/http", Some(Asked::Nodes));
         let table = Asked::Table("shards".to_owned(), "lo*".to_owned());

@@ -63,15 +63,11 @@ pub(super) async fn figures(
         .collect())
 }
 
-/// Returns the guest's answer to a request.
+/// Returns the guest's answer to a request. What is read of it stands apart from how it is asked for.
 ///
 /// # Errors
 /// If it is an error.
-pub(super) async fn asked_of_guest(
-    asking: &Asking<'_>,
-    path: String,
-    query: &str,
-) -> Result<Value, Problem> {
+async fn asked_of_guest(asking: &Asking<'_>, path: String, query: &str) -> Result<Value, Problem> {
     let request = HttpRequest {
         method: "GET".to_owned(),
         path,

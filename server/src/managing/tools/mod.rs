@@ -18,3 +18,4 @@ mod table;
 mod tables;
 
 pub(crate) use answers::{Asking, told};
+pub(super) use table::shown_columns;

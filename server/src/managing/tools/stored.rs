@@ -1,5 +1,7 @@
 //! What a root keeps besides indexes, as tools ask for it: templates and policies.
 
+use std::collections::BTreeMap;
+
 use axum::http::StatusCode;
 use canter_access::matches_any;
 use canter_index_builder::Templates;
@@ -57,6 +59,32 @@ pub(super) async fn policies(asking: &Asking<'_>, names: &str) -> Result<Value, 
         (name.clone(), policy)
     });
     Ok(Value::Object(shown.collect()))
+}
+
+/// Returns the pipelines of these names, as they were put. A caller that may not see all indexes sees none.
+///
+/// # Errors
+/// If the catalog cannot be read; one that is named does not exist.
+pub(super) async fn pipelines(asking: &Asking<'_>, names: &str) -> Result<Value, Problem> {
+    let stored = match asking.caller.indexes {
+        None => stored(asking).await?.unwrap_or_default().pipelines,
+        Some(_) => BTreeMap::new(),
+    };
+    let patterns: Vec<String> = names.split(',').map(str::to_owned).collect();
+    let is_missing = |name: &&String| !name.contains('*') && !stored.contains_key(*name);
+    if let Some(missing) = patterns.iter().find(is_missing) {
+        return Err(Problem {
+            status: StatusCode::NOT_FOUND,
+            ..Problem::invalid(
+                "resource_not_found_exception",
+                format!("pipeline [{missing}] is missing"),
+            )
+        });
+    }
+    let found = stored
+        .into_iter()
+        .filter(|(name, _)| matches_any(&patterns, name));
+    Ok(Value::Object(found.collect()))
 }
 
 /// Returns the templates and policies of the root; `None` if there is no root.

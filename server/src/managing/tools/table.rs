@@ -80,7 +80,10 @@ impl Table {
             return Ok(text(lines));
         }
         let shown = match &form.shown {
-            Some(list) => self.shown_columns(list),
+            Some(list) => {
+                let columns = self.columns.iter().map(|name| (*name, &[][..]));
+                shown_columns(list, columns)
+            }
             None => (0..self.columns.len()).collect(),
         };
         for key in form.sorted.as_deref().unwrap_or_default().rsplit(',') {
@@ -112,19 +115,6 @@ impl Table {
         )))
     }
 
-    /// Returns the columns of a list of names and patterns, each once. Unknown names are ignored, as in Elasticsearch.
-    fn shown_columns(&self, list: &str) -> Vec<usize> {
-        let mut shown = Vec::new();
-        for pattern in list.split(',').map(str::trim) {
-            for (column, name) in self.columns.iter().enumerate() {
-                if matches_pattern(pattern, name) && !shown.contains(&column) {
-                    shown.push(column);
-                }
-            }
-        }
-        shown
-    }
-
     fn columns_of(&self, list: &str) -> Result<Vec<usize>, Problem> {
         let names = list
             .split(',')
@@ -140,6 +130,24 @@ impl Table {
             })
             .collect()
     }
+}
+
+/// Returns the places of the columns in a list of names, short names and patterns, each once. Unknown names are ignored, as in
+/// Elasticsearch.
+pub(in crate::managing) fn shown_columns<'c>(
+    list: &str,
+    columns: impl Iterator<Item = (&'c str, &'c [&'c str])> + Clone,
+) -> Vec<usize> {
+    let mut shown = Vec::new();
+    for pattern in list.split(',').map(str::trim) {
+        for (column, (name, short)) in columns.clone().enumerate() {
+            let is_meant = matches_pattern(pattern, name) || short.contains(&pattern);
+            if is_meant && !shown.contains(&column) {
+                shown.push(column);
+            }
+        }
+    }
+    shown
 }
 
 /// Returns rows as lines, with columns as wide as their cells.

@@ -109,7 +109,9 @@ fn searched(body: &Map<String, Value>, stored: &Stored) -> Result<Value, Problem
                 flags.insert(key.clone(), (*flag).into());
             }
             ("id", Value::String(id)) => {
-                let script = stored.get(id).ok_or_else(|| no_script(id))?;
+                let script = stored.get(id);
+                let script = script.filter(|script| script["script"]["lang"] == "mustache");
+                let script = script.ok_or_else(|| no_script(id))?;
                 source = Some(&script["script"]["source"]);
             }
             _ => {

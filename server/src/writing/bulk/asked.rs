@@ -30,19 +30,24 @@ pub(super) struct Asked<'b> {
     pub(super) verb: Verb,
     pub(super) id: Option<Box<str>>,
     /// The document, or the change of one.
-    pub(super) body: Option<&'b [u8]>,
+    pub(super) body: Option<Cow<'b, [u8]>>,
     pub(super) condition: Option<Condition>,
     pub(super) routing: Option<Box<str>>,
     /// Parts of an updated document that the answer shows, as JSON.
     pub(super) source: Option<Box<str>>,
 }
 
-impl<'b> Asked<'b> {
+impl Asked<'_> {
+    /// Returns the document, or the change of one.
+    pub(super) fn body(&self) -> Option<&[u8]> {
+        self.body.as_deref()
+    }
+
     /// Returns the operation on a document that has passed all checks.
     pub(super) fn operation(&self) -> Operation<'_> {
         Operation {
             id: self.id.as_deref(),
-            document: self.body,
+            document: self.body(),
             routing: self.routing.as_deref(),
             condition: self.condition,
         }
@@ -65,12 +70,12 @@ impl<'b> Asked<'b> {
 
     /// Returns the id that its document says itself.
     pub(super) fn own_id(&self, id_field: &str) -> Option<String> {
-        id_in(self.body?, id_field).ok()?
+        id_in(self.body()?, id_field).ok()?
     }
 
     /// Returns a document with the fields that it brings: of a change, those of `doc` and `upsert`.
-    pub(super) fn fields(&self) -> Option<Cow<'b, [u8]>> {
-        let body = self.body?;
+    pub(super) fn fields(&self) -> Option<Cow<'_, [u8]>> {
+        let body = self.body()?;
         if self.verb != Verb::Update {
             return Some(Cow::Borrowed(body));
         }
@@ -81,9 +86,26 @@ impl<'b> Asked<'b> {
         Some(Cow::Owned(Value::Object(whole).to_string().into_bytes()))
     }
 
+    /// Returns what is wrong with it in a data stream, if anything is.
+    pub(super) fn problem_of_stream(&self) -> Option<Problem> {
+        if self.verb != Verb::Create {
+            return Some(Problem::illegal(
+                "only write ops with an op_type of create are allowed in data streams",
+            ));
+        }
+        let document = self.body()?;
+        match first_key_in(document, &["@timestamp"]) {
+            Some(_) => None,
+            None => Some(Problem::invalid(
+                "document_parsing_exception",
+                "data stream timestamp field [@timestamp] is missing",
+            )),
+        }
+    }
+
     /// Returns what is wrong with its document in an index with this `id_field`, if anything is.
     pub(super) fn problem(&self, id_field: &str) -> Option<Problem> {
-        let document = self.body?;
+        let document = self.body()?;
         let parsing = |reason| Some(Problem::invalid("document_parsing_exception", reason));
         if id_field == "_id" {
             if let Some(name) = first_key_in(document, &METADATA) {
@@ -120,11 +142,6 @@ pub(super) fn condition_of(
     if let Some(unknown) = action.unknown {
         return Err(Problem::illegal(format!(
             "[{unknown}] of an action is not supported"
-        )));
-    }
-    if let Some(pipeline) = &action.pipeline {
-        return Err(Problem::illegal(format!(
-            "pipeline with id [{pipeline}] does not exist"
         )));
     }
     let verb = action.verb.as_str();

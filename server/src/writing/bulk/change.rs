@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::super::scripts::Scripting;
 use super::asked::Asked;
+use crate::indexes::Kept;
 use crate::requests::{Params, Problem};
 
 /// A change of a document.
@@ -67,7 +68,7 @@ impl Change {
     ///
     /// # Errors
     /// It is invalid, or asks for what cannot be done.
-    pub(super) fn read(body: &[u8]) -> Result<Self, Problem> {
+    pub(super) fn read(body: &[u8], stored: Option<&Kept>) -> Result<Self, Problem> {
         let body: Map<String, Value> = serde_json::from_slice(body)
             .map_err(|error| Problem::parsing(format!("the body is no object: {error}")))?;
         let mut change = Self {
@@ -89,7 +90,9 @@ impl Change {
                     change.source = Some(source_of(&value).map_err(Problem::illegal)?);
                 }
                 ("detect_noop", Value::Bool(flag)) => change.detects_noop = flag,
-                ("script", script) => change.script = Some(Scripting::read(script, true)?),
+                ("script", script) => {
+                    change.script = Some(Scripting::read(script, true, stored)?);
+                }
                 ("scripted_upsert", Value::Bool(flag)) => change.scripts_upsert = flag,
                 (
                     known
@@ -209,10 +212,10 @@ mod tests {
             ("{}", "script or doc is missing"),
             ("[]", "no object"),
         ] {
-            let problem = Change::read(body.as_bytes()).err().unwrap();
+            let problem = Change::read(body.as_bytes(), None).err().unwrap();
             assert!(problem.reason.contains(why), "{body}: {}", problem.reason);
         }
-        let upsert = Change::read(b"{\"doc\":{\"a\":1},\"doc_as_upsert\":true}").unwrap();
+        let upsert = Change::read(b"{\"doc\":{\"a\":1},\"doc_as_upsert\":true}", None).unwrap();
         assert_eq!(upsert.upsert, Some(object(json!({"a": 1}))));
     }
 }

@@ -62,6 +62,8 @@ pub(super) enum Done {
     Deleted(u64),
     /// There was none to delete; with the number of the version that the deletion is.
     NotFound(u64),
+    /// A pipeline dropped it.
+    Dropped,
     /// It is safe, and will replace what there is with this id by then.
     TakenForAdding,
     /// The same for a deletion.
@@ -77,6 +79,7 @@ impl Done {
             Self::Unchanged(version) => (StatusCode::OK, "noop", Some(version)),
             Self::Deleted(version) => (StatusCode::OK, "deleted", Some(version)),
             Self::NotFound(version) => (StatusCode::NOT_FOUND, "not_found", Some(version)),
+            Self::Dropped => (StatusCode::OK, "noop", Some(0)),
             Self::TakenForAdding => (StatusCode::CREATED, "created", None),
             Self::TakenForDeletion => (StatusCode::OK, "deleted", None),
         }
@@ -156,11 +159,6 @@ impl Items {
         self.list[ord as usize].id = Some(id);
     }
 
-    /// Returns the id that the sender gave.
-    pub(super) fn id(&self, ord: u32) -> Option<Box<str>> {
-        self.list[ord as usize].id.clone()
-    }
-
     /// Records that an action failed.
     pub(super) fn failed(&mut self, ord: u32, problem: Problem) {
         let place = self.problems.place_of(problem);
@@ -227,6 +225,7 @@ impl Items {
         if let Some(version) = version {
             // A script that leaves nothing leaves no version.
             said["_version"] = match (result, version) {
+                ("noop", 0) if done == Done::Dropped => (-3).into(),
                 ("noop", 0) => (-1).into(),
                 _ => version.into(),
             };
@@ -235,7 +234,9 @@ impl Items {
         if self.is_forced {
             said["forced_refresh"] = true.into();
         }
-        said["_shards"] = json!({"total": 1, "successful": 1, "failed": 0});
+        // Nothing is written of a document that stays as it is.
+        let num_shards = u32::from(result != "noop");
+        said["_shards"] = json!({"total": num_shards, "successful": num_shards, "failed": 0});
         if let Some(seq_no) = seq_no {
             said["_seq_no"] = seq_no.into();
             said["_primary_term"] = 1.into();

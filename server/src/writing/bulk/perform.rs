@@ -184,7 +184,7 @@ fn good_of<'g, 'b>(
             bad.insert(asked.ord);
         }
     };
-    let all = documents.filter_map(|asked| asked.body);
+    let all = documents.filter_map(|asked| asked.body());
     let told = lane.check_each(all, &mut note);
     told.map_err(|refusal| Problem::refused(&refusal))?;
     possible.retain(|asked| !bad.contains(&asked.ord));

@@ -7,7 +7,7 @@ use canter_runtime::session::HttpRequest;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use super::super::scripts::{Scripting, Seen, Use, Wanted};
+use super::super::scripts::{Scripting, Seen, Use, Wanted, stored_scripts};
 use super::asked::{Asked, conflict, done};
 use super::change::{Change, merge, source_of_action};
 use super::items::Done;
@@ -43,7 +43,8 @@ pub(super) async fn update(
     asked: &Asked<'_>,
     (acknowledge, wanted): (Acknowledge, Option<&FilterPath>),
 ) -> Result<Updated, Problem> {
-    let change = Change::read(asked.body.unwrap_or_default())?;
+    let stored = stored_scripts(request, asked.body()).await?;
+    let change = Change::read(asked.body().unwrap_or_default(), stored.as_deref())?;
     let of_action = source_of_action(asked)?;
     let wanted = change.source.as_ref().or(of_action.as_ref()).or(wanted);
     let shown = |source: &Map<String, Value>| Some(wanted?.apply(source.clone().into()));
@@ -80,7 +81,7 @@ pub(super) async fn update(
         let document = Value::Object(document).to_string();
         let changed = Asked {
             verb: asked.verb,
-            body: Some(document.as_bytes()),
+            body: Some(document.as_bytes().into()),
             routing: asked.routing.clone(),
             ..deletion(asked, condition)
         };
@@ -284,8 +285,9 @@ fn check(lane: &Lane, asked: &Asked<'_>, id_field: &str) -> Result<(), Problem> 
         return Err(problem);
     }
     let mut found = None;
-    let told =
-        tokio::task::block_in_place(|| lane.check_each(asked.body, &mut |problem| found = problem));
+    let told = tokio::task::block_in_place(|| {
+        lane.check_each(asked.body(), &mut |problem| found = problem)
+    });
     told.map_err(|refusal| Problem::refused(&refusal))?;
     match found {
         None => Ok(()),

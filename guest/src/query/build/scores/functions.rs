@@ -257,10 +257,18 @@ impl OpenFunction {
                 }
             }
             FunctionKind::NearPlace {
-                origin, pivot_m, ..
+                origin,
+                pivot_m,
+                decayed: decay,
+                ..
             } => {
                 let distance = self.values.metres(doc, Point::of_code(*origin));
-                distance.map_or(0.0, |distance| pivot_m / (pivot_m + distance))
+                match decay {
+                    None => distance.map_or(0.0, |distance| pivot_m / (pivot_m + distance)),
+                    Some((shape, decay, offset)) => distance.map_or(1.0, |distance| {
+                        decayed(*shape, (distance - offset).max(0.0), *pivot_m, *decay)
+                    }),
+                }
             }
             FunctionKind::Nearness { origin, pivot, .. } => {
                 let pick = |measure: &Measure| self.values.measure(measure);
