@@ -7,12 +7,13 @@ use crate::input::source::object::{ObjectPlace, ObjectReader, ReadAhead};
 use crate::input::source::opened::{Input, PARQUET_MAGIC, day_of, store_failure};
 use crate::input::source::settings::ReadSettings;
 use canter_formats::MonthDay;
+use canter_stores::unix_time;
 use std::collections::BTreeSet;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 
 /// A program writes the rest of a line within this time.
 const MAX_PAUSE: Duration = Duration::from_secs(60 * 60);
@@ -356,6 +357,7 @@ impl Read for Counted {
 /// Returns whether a file was not changed for so long that its last line is not half of one that is being written.
 fn is_quiet(file: &Metadata) -> bool {
     let changed = file.modified().ok();
-    let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
-    age.is_some_and(|age| age >= MAX_PAUSE)
+    let changed = changed.and_then(|changed| changed.duration_since(UNIX_EPOCH).ok());
+    // A clock that is not set is before all changes.
+    changed.is_some_and(|changed| unix_time().saturating_sub(changed) >= MAX_PAUSE)
 }
