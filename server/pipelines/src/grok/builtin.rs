@@ -1,14 +1,11 @@
-//! The patterns that every pipeline knows: those of Logstash, of which `patterns.txt` is a part.
+//! The patterns that every pipeline knows: Logstash's, without the Elastic Common Schema.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Names and patterns.
-static PATTERNS: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
-    let lines = include_str!("patterns.txt").lines();
-    let lines = lines.filter(|line| !line.starts_with('#'));
-    lines.filter_map(|line| line.split_once(' ')).collect()
-});
+static PATTERNS: LazyLock<BTreeMap<&str, &str>> =
+    LazyLock::new(|| ::grok::patterns().iter().copied().collect());
 
 /// Returns the built-in patterns by name.
 #[must_use]

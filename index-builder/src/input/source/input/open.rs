@@ -11,6 +11,7 @@ use canter_stores::unix_time;
 use std::collections::BTreeSet;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
