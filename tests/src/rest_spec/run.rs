@@ -25,6 +25,7 @@ pub enum Outcome {
 pub fn run_test(machine: &Machine, engine: &str, apis: &Apis, test: &Test) -> Result<Outcome> {
     let server = Server::start(machine, engine)?;
     let mut state = State::default();
+    let mut incomplete = None;
     let steps = test.setup.iter().chain(&test.steps);
     for (ord, step) in steps.chain(test.teardown.iter()).enumerate() {
         // What the setup answered is none of the test's business.
@@ -33,10 +34,27 @@ pub fn run_test(machine: &Machine, engine: &str, apis: &Apis, test: &Test) -> Re
         }
         if let Err(error) = run_step(&server, apis, &mut state, step) {
             let said = format!("{error:#}").replace('\n', " ");
-            return Ok(Outcome::Failed(said.chars().take(400).collect()));
+            let said: String = said.chars().take(400).collect();
+            return Ok(Outcome::Failed(match incomplete {
+                Some(answer) => format!("{said}; before that: {answer}"),
+                None => said,
+            }));
+        }
+        if matches!(step, Step::Do(_)) && incomplete.is_none() {
+            incomplete = said_as_incomplete(&state.answer);
         }
     }
     Ok(Outcome::Passed)
+}
+
+/// Returns the beginning of an answer that reports failures in a body that few tests look at: what follows from these
+/// would look like a wrong answer.
+fn said_as_incomplete(answer: &Value) -> Option<String> {
+    let failed = answer.pointer("/_shards/failed").and_then(Value::as_u64);
+    let is_incomplete = answer["errors"] == true
+        || answer["timed_out"] == true
+        || failed.is_some_and(|num| num > 0);
+    is_incomplete.then(|| answer.to_string().chars().take(600).collect())
 }
 
 fn run_step(server: &Server, apis: &Apis, state: &mut State, step: &Step) -> Result<()> {

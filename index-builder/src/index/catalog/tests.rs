@@ -78,6 +78,26 @@ pub(super) fn folders(store: &InMemory) -> BTreeSet<String> {
 }
 
 #[test]
+fn what_is_held_of_one_index_is_not_taken_for_another() {
+    let catalog = over(Arc::new(InMemory::new()));
+    let config_of = |name: &str| {
+        let config = format!(r#"{{"version": "0.9", "index_id": "{name}", "doc_mapping": {{}}}}"#);
+        IndexConfig::from_json(config.as_bytes()).unwrap()
+    };
+    let store_of = |name: &str, id: &str| {
+        let entry = created(catalog.create(&new(name, id, &config_of(name))));
+        catalog.store_of(&entry).unwrap()
+    };
+    let (one, other) = (store_of("one", A1), store_of("other", A2));
+    // Holds the manifest for the ingest that follows.
+    assert!(one.has_index().unwrap());
+    let prepared = crate::index::publisher::prepare(&other).unwrap();
+    assert_eq!(prepared.config.index_id, "other");
+    let prepared = crate::index::publisher::prepare(&one).unwrap();
+    assert_eq!(prepared.config.index_id, "one");
+}
+
+#[test]
 fn an_index_is_made_found_and_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("all");

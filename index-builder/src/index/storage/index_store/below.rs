@@ -2,6 +2,7 @@
 //! its probe.
 
 use std::fs;
+use std::sync::Arc;
 
 use canter_split_format::MANIFEST_OBJECT;
 use futures_util::future::try_join_all;
@@ -18,7 +19,7 @@ const DELETES_AT_ONCE: usize = 8;
 
 impl IndexStore {
     /// Returns the store for the objects of one of its folders. The result of a probe applies to
-    /// both.
+    /// both; what is held in memory is of one index only.
     pub(crate) fn below(&self, folder: &IndexFolder) -> Result<IndexStore, BuildError> {
         let called = self.called.as_ref().map(|_| folder.name().into());
         let lock = match &self.lock {
@@ -39,6 +40,7 @@ impl IndexStore {
             called,
             lock,
             is_of_several: true,
+            held: Arc::default(),
             ..self.clone()
         })
     }
