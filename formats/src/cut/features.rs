@@ -101,9 +101,9 @@ impl Members {
         }
     }
 
-    /// Returns whether further lists may follow one.
+    /// Returns whether further lists may follow the one that is here.
     pub(super) fn may_have_more(self) -> bool {
-        self.inner.is_some()
+        self.inner == Some(RUNS)
     }
 
     pub(super) fn step(&mut self, byte: u8) -> Found {

@@ -30,7 +30,7 @@ pub(crate) use known::{are_points, begins_journal, event};
 pub(crate) use layout::LineLayout;
 pub(crate) use learn::learn_from;
 pub(crate) use level::{
-    at_start as level_at_start, in_code as level_in_code, is_level, of_letter as level_of_letter,
+    in_code as level_in_code, in_head as level_in_head, is_level, of_letter as level_of_letter,
     of_syslog as level_of_syslog,
 };
 pub(crate) use parse::without_colours;

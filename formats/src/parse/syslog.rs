@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::json::Object;
 use crate::log_line::event::Event;
 use crate::log_line::time::{DateForm, Reading, Reference, TimeForm, read};
-use crate::log_line::{level_at_start, level_in_code};
+use crate::log_line::{level_in_code, level_in_head};
 use crate::time;
 
 const FACILITIES: [&str; 24] = [
@@ -322,7 +322,7 @@ fn rfc3164(
     };
     let message = message.strip_prefix(' ').unwrap_or(message);
     // A file has no priorities, daemons write `error: text`, and devices `%LINK-3-UPDOWN: text`.
-    let told = || level_at_start(message).or_else(|| level_in_code(message).map(Cow::Borrowed));
+    let told = || level_in_head(message).or_else(|| level_in_code(message).map(Cow::Borrowed));
     if let Some(level) = (!has_priority).then(told).flatten() {
         object.string("level", &level);
     }

@@ -79,10 +79,10 @@ fn is_told(word: &[u8]) -> bool {
 }
 
 /// Whether a letter in brackets stands for a level, as in `[W][sensor:094]:` of ESPHome and `(W) 2024-05-01T10:00:00` of
-/// qBittorrent.
+/// qBittorrent; `<I>` of Nokia's platform.
 pub(in crate::log_line) fn is_letter_in_brackets(word: &[u8], element: &Element) -> bool {
     matches!(word, [letter] if level::of_letter(*letter).is_some())
-        && matches!(element.open, Some(b'[' | b'('))
+        && matches!(element.open, Some(b'[' | b'(' | b'<'))
 }
 
 fn name_class(word: &[u8], element: &Element) -> Class {
@@ -123,7 +123,7 @@ pub(in crate::log_line) fn is_letter(word: &[u8]) -> bool {
 /// Whether a word is a letter in lower case that may be a level, as SAP HANA writes them: `… 10:00:00.123456 i Basis  text`. Only
 /// if all records of a sample have one there is it more than a word.
 pub(in crate::log_line) fn is_small_letter(word: &[u8]) -> bool {
-    matches!(word, [letter @ (b'd' | b'i' | b'w' | b'e' | b'f')] if level::of_letter(letter.to_ascii_uppercase()).is_some())
+    matches!(word, [b'd' | b'i' | b'w' | b'e' | b'f'])
 }
 
 /// `1234`, `#1234`, `1234#5678`.

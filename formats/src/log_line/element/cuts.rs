@@ -177,6 +177,14 @@ pub(super) fn before_semicolon(rest: &[u8], len: usize) -> Option<usize> {
     is_field.then_some(end + 1)
 }
 
+/// Where `INFO,` of `2024-05-01T10:00:00Z,INFO,7,text` ends: a level in a table without names.
+pub(super) fn level_before_comma(rest: &[u8], len: usize) -> Option<usize> {
+    let word = rest.get(..len)?;
+    let end = memchr::memchr(b',', word)?;
+    let is_level = level::sureness(word.get(..end)?) == Some(Sureness::Sure);
+    (is_level && word.len() > end + 1).then_some(end + 1)
+}
+
 /// Where `cpu3:12345)` of `cpu3:12345)ScsiDeviceIO:` ends, as ESXi's kernel begins a line, or `cpu3:12345 opID=8f9a3c21)`.
 pub(super) fn processor(rest: &[u8], len: usize) -> Option<usize> {
     let ids = rest.strip_prefix(b"cpu")?;

@@ -6,7 +6,7 @@ use super::class::{is_id, is_source};
 use super::compound::logcat;
 use super::cuts::{
     before_bracket, before_date, before_semicolon, behind_bracket, level_and_name,
-    opens_before_date, opens_before_time, processor,
+    level_before_comma, opens_before_date, opens_before_time, processor,
 };
 use crate::log_line::level;
 
@@ -90,7 +90,8 @@ pub(in crate::log_line) fn element(text: &[u8], place: usize) -> Option<Element>
         .or_else(|| before_bracket(rest, len))
         .or_else(|| behind_bracket(rest, len))
         .or_else(|| processor(rest, len))
-        .or_else(|| before_semicolon(rest, len));
+        .or_else(|| before_semicolon(rest, len))
+        .or_else(|| level_before_comma(rest, len));
     let len = cut.unwrap_or(len);
     Some(ended(text, None, place..place + len, place + len))
 }

@@ -144,7 +144,15 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
         // A line that says itself that a record begins.
         TimeForm::Dated(_) if num_before > 0 && is_anchored && is(10) && is_first => true,
         // A line of nothing but its time is the head of what follows it: `M Wed May  1 10:00:00 2024`.
-        TimeForm::Dated(_) if num >= 3 && is_full && is(10) && are_alone(place, lines) => true,
+        TimeForm::Dated(_)
+            if num_before < SENTENCE
+                && num >= 3
+                && is_full
+                && is(10)
+                && are_alone(place, lines) =>
+        {
+            true
+        }
         TimeForm::Dated(_) if num_before == 0 && is_full => {
             is(50) || (num >= 3 && is(20) && is_first)
         }

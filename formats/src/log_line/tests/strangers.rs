@@ -329,3 +329,37 @@ fn levels_stand_behind_ids_and_columns() {
         ],
     );
 }
+
+#[test]
+fn lines_of_reports_are_read_as_their_programs_wrote_them() {
+    // A table without names.
+    check(
+        "2024-05-01T10:00:07Z,INFO,7,\"one\"\n2024-05-01T10:00:08Z,WARN,8,\"two\"\n",
+        &[
+            json!({"timestamp": "2024-05-01T10:00:07Z", "level": "INFO"}),
+            json!({"level": "WARN"}),
+        ],
+    );
+    // Nokia's platform: milliseconds behind a space.
+    check(
+        "<2024.05.01 10:00:07 123 +0000><app><I><host-0><main><a.B> one\n<2024.05.01 10:00:08 456 +0000><app><E><host-0><main><a.B> two\n",
+        &[
+            json!({"timestamp": "2024-05-01T10:00:07.123Z", "level": "INFO"}),
+            json!({"level": "ERROR"}),
+        ],
+    );
+}
+
+/// Each line is a record where a time stands at its end, behind some words more or less.
+#[test]
+fn times_at_the_ends_of_sentences_join_no_lines() {
+    let words = ["one", "two", "three", "four", "five", "six", "seven"];
+    let lines: Vec<String> = (0..40)
+        .map(|n: usize| {
+            let text = words[..4 + n % 4].join(" ");
+            format!("INFO {text} at 2024-05-01 10:00:{:02}", n % 60)
+        })
+        .collect();
+    let recognised = crate::recognise(lines.join("\n").as_bytes(), true);
+    assert_eq!(recognised.format, Format::Plain);
+}

@@ -54,7 +54,11 @@ pub(super) fn read(
     };
     let mut end = place;
     if second.is_some() {
-        end = fraction(text, after, &mut clock);
+        end = match run(text, after) {
+            // `10:00:07123`: milliseconds without a mark.
+            3 if is_dated => digits(text, after, &mut clock),
+            _ => fraction(text, after, &mut clock),
+        };
     } else {
         // `10:00:` is one of `May 01, 2024 10:00: text`.
         let goes_on = at(text, place) == Some(b':') && run(text, place + 1) > 0;
@@ -116,8 +120,11 @@ fn compact(text: &[u8], place: usize) -> Option<(Clock, usize)> {
     is_clock(&clock).then_some((clock, end))
 }
 
-/// `.123`, `,123`, `:123`.
+/// `.123`, `,123`, `:123`, ` 123 +0200`.
 fn fraction(text: &[u8], place: usize, clock: &mut Clock) -> usize {
+    if is_spaced_fraction(text, place) {
+        return digits(text, place + 1, clock);
+    }
     let mark = at(text, place).filter(|mark| matches!(mark, b'.' | b',' | b':'));
     match (mark, run(text, place + 1)) {
         (None, _) | (_, 0) => place,
@@ -132,6 +139,17 @@ fn fraction(text: &[u8], place: usize, clock: &mut Clock) -> usize {
         }
         _ => digits(text, place + 1, clock),
     }
+}
+
+/// Milliseconds behind a space, before an offset or what closes the time: elsewhere they are a number of the text.
+fn is_spaced_fraction(text: &[u8], place: usize) -> bool {
+    let behind = text.get(place + 4..).unwrap_or_default();
+    let is_before_end = match behind {
+        [b']' | b'>' | b')', ..] => true,
+        [b' ', b'+' | b'-', ..] => run(text, place + 6) == 4,
+        _ => false,
+    };
+    is_before_end && at(text, place) == Some(b' ') && run(text, place + 1) == 3
 }
 
 /// Nine digits count, the others are passed.
@@ -167,7 +185,7 @@ fn half_day(text: &[u8], place: usize, clock: &mut Clock) -> Option<usize> {
     Some(end)
 }
 
-/// Reads `Z`, `+02:00`, `+0200`, `+120`, `+02`, ` UTC`, ` +0200`, ` GMT+0200`, and a name in brackets behind those. Minutes east of
+/// Reads `Z`, `+02:00`, `+0200`, `+120`, `+02`, ` UTC`, ` +0200`, ` GMT+0200`, ` GMT -0500`, and a name in brackets behind those. Minutes east of
 /// Greenwich; without a zone nothing, and the place it was.
 pub(super) fn zone(text: &[u8], place: usize) -> (Option<i16>, usize) {
     let is_spaced = at(text, place) == Some(b' ');
@@ -209,9 +227,10 @@ fn named(text: &[u8], place: usize) -> Option<(i16, usize)> {
     let word = word.get(..len)?;
     let minutes = zone_minutes(word)?;
     let end = place + len;
-    // `GMT+0200 (Central European Summer Time)`, as JavaScript writes a date.
-    if let (b"GMT" | b"UTC", Some(sign @ (b'+' | b'-'))) = (word, at(text, end))
-        && let Some((minutes, end)) = offset(text, end + 1, true)
+    // `GMT+0200 (Central European Summer Time)`, as JavaScript writes a date; `GMT -0500`.
+    let start = end + usize::from(at(text, end) == Some(b' '));
+    if let (b"GMT" | b"UTC", Some(sign @ (b'+' | b'-'))) = (word, at(text, start))
+        && let Some((minutes, end)) = offset(text, start + 1, true)
     {
         let minutes = if sign == b'-' { -minutes } else { minutes };
         return Some((minutes, after_comment(text, end)));

@@ -6,7 +6,7 @@ use crate::time::days_in;
 /// How a day is written. A byte is what stands between its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DateForm {
-    /// `2024-05-01`, `2024/05/01`, `2024.05.01`.
+    /// `2024-05-01`, `2024/05/01`, `2024.05.01`, `2024:05:01`, `2024\5\1`.
     YearMonthDay(u8),
     /// `20240501`.
     Compact,
@@ -42,10 +42,12 @@ pub(crate) enum DateForm {
 
 impl DateForm {
     /// What is tried, in this order; where a text fits several, the earlier one is likelier.
-    pub(crate) const ALL: [DateForm; 25] = [
+    pub(crate) const ALL: [DateForm; 27] = [
         DateForm::YearMonthDay(b'-'),
         DateForm::YearMonthDay(b'/'),
         DateForm::YearMonthDay(b'.'),
+        DateForm::YearMonthDay(b':'),
+        DateForm::YearMonthDay(b'\\'),
         DateForm::YearMonthDaySigns,
         DateForm::YearWeekDay,
         DateForm::YearDay,

@@ -5,6 +5,7 @@ use super::times::{is_id, is_version};
 use canter_doc_mapper::config::check_field_name;
 use canter_doc_mapper::escape_segment;
 use canter_names::normal_level;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Maximum number of mapped fields of an object: with more, its keys are data, and it is left to the dynamic mode.
@@ -85,6 +86,8 @@ pub(super) struct Field {
     pub(super) is_code: bool,
     /// True if its texts are few, and each is repeated.
     pub(super) is_repeated: bool,
+    /// The formats of its dates.
+    pub(super) date_forms: Option<Cow<'static, str>>,
     /// A text that looks like a time, where all do and none is read as one.
     pub(super) unread_time: Option<String>,
     /// True if every document has it.
@@ -95,8 +98,8 @@ pub(super) struct Field {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Texts, with the formats that parse them.
-    Date(&'static str),
+    /// Texts, or numbers of digits that are days.
+    Date,
     /// Numbers, or texts of digits.
     UnixTime,
     Ip,
@@ -144,7 +147,7 @@ impl Kind {
     }
 
     pub(super) fn is_time(self) -> bool {
-        matches!(self, Kind::Date(_) | Kind::UnixTime)
+        matches!(self, Kind::Date | Kind::UnixTime)
     }
 }
 
@@ -193,6 +196,11 @@ pub(super) fn fields_of(shapes: &Shapes, parent: &[String], num_docs: u64) -> Ve
             is_worded: false,
             is_code: shape.are_codes(),
             is_repeated: shape.is_repeated(),
+            date_forms: shape.times.forms_of(shape.num_strings).or_else(|| {
+                let num_given = shape.num_values() - shape.num_blank;
+                let forms = shape.times.compact_forms(num_given, name);
+                forms.map(Cow::Borrowed)
+            }),
             unread_time: match kind {
                 Kind::Word { .. } | Kind::Words { .. } => {
                     shape.times.unread(shape.num_strings).map(str::to_owned)
@@ -247,7 +255,7 @@ pub(super) fn kind_in_lines(field: &Field, shapes: &Shapes) -> Kind {
         // Whatever these look like: together they are the line, and a date or a number would be given back as it is read.
         ("message", kind) if is_text(kind) => MESSAGE,
         // Nothing but the time, which the timestamp finds.
-        ("head", Kind::Date(_)) => Kind::Shown,
+        ("head", Kind::Date) => Kind::Shown,
         ("head", kind) if is_text(kind) => Kind::LineHead,
         ("tail", kind) if is_text(kind) => Kind::Head,
         ("original", kind) if is_text(kind) => Kind::Shown,
@@ -313,15 +321,12 @@ fn kind_of(path: &[String], shape: &Shape, num_docs: u64) -> Kind {
     if is_message && is_scalar && num_strings * 2 > shape.num_values() && !has_times(shape) {
         return MESSAGE;
     }
-    if is_text
-        && !is_version(name)
-        && let Some(forms) = shape.times.forms_of(num_strings)
-    {
-        return Kind::Date(forms);
+    if is_text && !is_version(name) && shape.times.forms_of(num_strings).is_some() {
+        return Kind::Date;
     }
     let num_given = shape.num_values() - shape.num_blank;
-    if let Some(forms) = shape.times.compact_forms(num_given, name) {
-        return Kind::Date(forms);
+    if shape.times.compact_forms(num_given, name).is_some() {
+        return Kind::Date;
     }
     if shape.times.are_unix(num_given, name_of_value(path)) {
         return Kind::UnixTime;

@@ -3,7 +3,6 @@
 mod excerpt;
 mod field;
 mod first_records;
-mod patterns;
 mod sample;
 mod shape;
 mod suggest;

@@ -335,7 +335,8 @@ impl Draft<'_> {
     fn type_of(&self, field: &Field, ordered: &[&[String]]) -> (&'static str, String) {
         let (kind, options) = match field.kind {
             _ if self.is_by_values(field) => ("text", "strategy: values, fast: true"),
-            Kind::Date(forms) => {
+            Kind::Date => {
+                let forms = field.date_forms.as_deref().unwrap_or("[rfc3339]");
                 return ("datetime", format!("input_formats: {forms}, fast: true"));
             }
             Kind::UnixTime => (

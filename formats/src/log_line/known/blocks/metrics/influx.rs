@@ -16,24 +16,24 @@ struct Point<'t> {
     time: &'t str,
 }
 
-/// Returns the length of a text up to one of some bytes, outside quotes and not behind a backslash.
-fn len_before(text: &str, ends: &[u8]) -> usize {
+/// Returns the length of a text up to a byte, outside quotes and not behind a backslash.
+fn len_before(text: &str, end: u8) -> usize {
     let (mut in_quotes, mut is_escaped) = (false, false);
-    let end = text.bytes().position(|byte| {
-        let ends_here = !is_escaped && !in_quotes && ends.contains(&byte);
+    let len = text.bytes().position(|byte| {
+        let ends_here = !is_escaped && !in_quotes && byte == end;
         if !is_escaped && byte == b'"' {
             in_quotes = !in_quotes;
         }
         is_escaped = byte == b'\\' && !is_escaped;
         ends_here
     });
-    end.unwrap_or(text.len())
+    len.unwrap_or(text.len())
 }
 
-/// Divides a text before the first of some bytes, which is left out.
-fn divided<'t>(text: &'t str, ends: &[u8]) -> (&'t str, &'t str) {
+/// Divides a text before the first byte of a kind, which is left out.
+fn divided(text: &str, end: u8) -> (&str, &str) {
     let (before, behind) = text
-        .split_at_checked(len_before(text, ends))
+        .split_at_checked(len_before(text, end))
         .unwrap_or((text, ""));
     (before, behind.get(1..).unwrap_or_default())
 }
@@ -41,8 +41,8 @@ fn divided<'t>(text: &'t str, ends: &[u8]) -> (&'t str, &'t str) {
 /// Calls a function with each key and value between commas; returns false if something else stands there.
 fn each_pair(mut text: &str, mut call: impl FnMut(&str, &str)) -> bool {
     while !text.is_empty() {
-        let (pair, behind) = divided(text, b",");
-        let (key, value) = divided(pair, b"=");
+        let (pair, behind) = divided(text, b',');
+        let (key, value) = divided(pair, b'=');
         if key.is_empty() || value.is_empty() || key.contains('"') {
             return false;
         }
@@ -56,9 +56,9 @@ impl<'t> Point<'t> {
     fn of(line: &'t str) -> Option<Point<'t>> {
         /// Fewer digits are no time.
         const MIN_DIGITS: usize = 10;
-        let (key, rest) = divided(line.trim_end(), b" ");
-        let (measurement, tags) = divided(key, b",");
-        let (fields, time) = divided(rest, b" ");
+        let (key, rest) = divided(line.trim_end(), b' ');
+        let (measurement, tags) = divided(key, b',');
+        let (fields, time) = divided(rest, b' ');
         let is_time = time.len() >= MIN_DIGITS && time.bytes().all(|byte| byte.is_ascii_digit());
         let is_name = measurement.starts_with(|c: char| c.is_alphanumeric() || c == '_')
             && !measurement.contains(['=', '"']);

@@ -1,7 +1,11 @@
 //! Dates as people and programs write them, beside the standards: which pattern reads all values of a field.
 
-use canter_doc_mapper::DateInput;
+use std::borrow::Cow;
 use std::sync::LazyLock;
+
+use canter_doc_mapper::DateInput;
+
+use super::derived::{self, Derived};
 
 /// A pattern, and the `input_formats` of a field of such dates.
 struct Pattern {
@@ -102,6 +106,8 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 8..=40;
 pub(super) struct Patterns {
     /// Numbers of values that each pattern reads.
     nums: Vec<u64>,
+    /// Patterns that the first value has, and the numbers of values that each reads: what is not in the list.
+    derived: Vec<(Derived, DateInput, u64)>,
     /// Number of values that look like dates.
     num_alike: u64,
     first: Option<String>,
@@ -109,11 +115,25 @@ pub(super) struct Patterns {
 
 impl Patterns {
     pub(super) fn add(&mut self, text: &str) {
-        if !is_like_date(text) {
+        let derived = || {
+            let len = LENGTHS.contains(&text.len()).then_some(text);
+            len.map(derived::of).unwrap_or_default()
+        };
+        if !is_like_date(text) && !derived().iter().any(|derived| derived.is_sure) {
             return;
         }
         self.num_alike += 1;
-        self.first.get_or_insert_with(|| text.to_owned());
+        if self.first.is_none() {
+            self.first = Some(text.to_owned());
+            let derived = derived().into_iter().filter_map(|derived| {
+                let input = DateInput::parse(&derived.pattern).ok()?;
+                Some((derived, input, 0))
+            });
+            self.derived = derived.collect();
+        }
+        for (_, input, num) in &mut self.derived {
+            *num += u64::from(input.reads(text));
+        }
         self.nums.resize(READERS.len(), 0);
         for (num, pattern) in self.nums.iter_mut().zip(READERS.iter()) {
             *num += u64::from(pattern.input.reads(text));
@@ -121,13 +141,23 @@ impl Patterns {
     }
 
     /// Returns the formats that read all of `num_texts`; nothing if days and months could be taken for each other.
-    pub(super) fn form_of(&self, num_texts: u64) -> Option<&'static str> {
+    pub(super) fn form_of(&self, num_texts: u64) -> Option<Cow<'static, str>> {
         let all = self.nums.iter().zip(READERS.iter());
         let mut all = all.filter(|(num, _)| num_texts > 0 && **num == num_texts);
-        let (_, first) = all.next()?;
+        let Some((_, first)) = all.next() else {
+            return self.derived_form_of(num_texts).map(Cow::Owned);
+        };
         let is_of_days = |pattern: &Pattern| pattern.formats.contains("%d/%m");
         let is_ambiguous = all.any(|(_, other)| is_of_days(other)) && !is_of_days(first);
-        (!is_ambiguous).then_some(first.formats)
+        (!is_ambiguous).then_some(Cow::Borrowed(first.formats))
+    }
+
+    fn derived_form_of(&self, num_texts: u64) -> Option<String> {
+        let all = self.derived.iter();
+        let mut all = all.filter(|(_, _, num)| num_texts > 0 && *num == num_texts);
+        let (first, ..) = all.next()?;
+        let is_ambiguous = first.is_of_either_order && all.next().is_some();
+        (!is_ambiguous).then(|| format!("[\"{}\", rfc3339]", first.pattern))
     }
 
     /// Returns the first text if nearly all of `num_texts` look like dates, and no pattern reads them, or two do.
@@ -155,6 +185,23 @@ fn is_day_of_month(text: &str) -> bool {
         }
 }
 
+/// Returns a text with dashes in a day that has colons: `2024:05:01 10:00:00`, as cameras and firewalls write it.
+fn with_dashes(text: &str) -> Cow<'_, str> {
+    let is_it = text.len() > 10
+        && text
+            .bytes()
+            .take(10)
+            .enumerate()
+            .all(|(place, byte)| match place {
+                4 | 7 => byte == b':',
+                _ => byte.is_ascii_digit(),
+            });
+    match is_it {
+        true => Cow::Owned(text.replacen(':', "-", 2)),
+        false => Cow::Borrowed(text),
+    }
+}
+
 /// Returns whether a text may be a date: a year and other numbers, with what stands between them, and a word or two at
 /// most.
 fn is_like_date(text: &str) -> bool {
@@ -170,6 +217,7 @@ fn is_like_date(text: &str) -> bool {
     if text.starts_with("/Date(") && text.ends_with(")/") {
         return true;
     }
+    let text = &*with_dashes(text);
     let numbers = text.split(|c: char| !c.is_ascii_digit());
     let numbers: Vec<&str> = numbers.filter(|number| !number.is_empty()).collect();
     let is_year =
@@ -182,7 +230,8 @@ fn is_like_date(text: &str) -> bool {
     };
     let has_clock = (1..=3).contains(&num_of(b':'))
         && numbers.len() >= 4
-        && text.split(':').skip(1).all(is_minute);
+        // The last may be a fraction.
+        && text.split(':').skip(1).take(2).all(is_minute);
     let has_separators = [b'/', b'.', b'-'].into_iter().any(|byte| num_of(byte) == 2);
     let is_day = numbers.len() == 3 && (has_separators && num_letters == 0);
     let is_named_day = numbers.len() == 2 && (3..=9).contains(&num_letters) && text.contains(", ");
@@ -216,7 +265,7 @@ fn is_like_date(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn form(texts: &[&str]) -> Option<&'static str> {
+    fn form(texts: &[&str]) -> Option<Cow<'static, str>> {
         let mut patterns = Patterns::default();
         for text in texts {
             patterns.add(text);
@@ -307,9 +356,28 @@ mod tests {
             (&["13.05.2024, 10:00"], "%d.%m.%Y, %H:%M"),
             (&["05/13/24 10:00:07"], "%m/%d/%y %H:%M:%S"),
             (&["13/05/24 10:00"], "%d/%m/%y %H:%M"),
+            // Not in the list.
+            (
+                &["03.10.2026 - 07:12:18", "04.10.2026 - 07:12:18"],
+                "%d.%m.%Y - %H:%M:%S%.f",
+            ),
+            (
+                &["03-10-2026 07:12:18", "23-10-2026 07:12:18.5"],
+                "%d-%m-%Y %H:%M:%S%.f",
+            ),
+            (&["2026:10:03-07:12:18"], "%Y:%m:%d-%H:%M:%S%.f"),
+            (&["2026-10-03_07:12:18"], "%Y-%m-%d_%H:%M:%S%.f"),
+            (
+                &["Saturday, October 3, 2026 7:12:18 AM"],
+                "%A, %B %e, %Y %I:%M:%S%.f %p",
+            ),
+            (
+                &["10/03/2026 07:12:18.123", "10/23/2026 07:12:18"],
+                "%m/%d/%Y %H:%M:%S%.f",
+            ),
         ] {
             let formats = format!("[\"{pattern}\", rfc3339]");
-            assert_eq!(form(texts), Some(formats.as_str()), "{texts:?}");
+            assert_eq!(form(texts).as_deref(), Some(&*formats), "{texts:?}");
         }
     }
 
@@ -319,6 +387,7 @@ mod tests {
         assert_eq!(form(&["01/02/2024", "03/04/2024"]), None);
         assert_eq!(form(&["05/01/24 10:00:07"]), None);
         assert_eq!(form(&["13/02/2024", "02/13/2024"]), None);
+        assert_eq!(form(&["03-10-2026 07:12:18"]), None);
         for text in [
             "1.2.3",
             "10.0.0.1",

@@ -1,8 +1,14 @@
 //! Detection of times by all of a field's values; the field's name counts only where they leave it open.
 
-use super::patterns::Patterns;
+mod derived;
+mod patterns;
+
+use std::borrow::Cow;
+
 use canter_doc_mapper::DateInput;
 use serde_json::Number;
+
+use patterns::Patterns;
 
 /// Statistics of a field's values as times.
 #[derive(Debug, Default)]
@@ -132,13 +138,13 @@ impl Times {
     }
 
     /// Returns the formats that together parse all of `num_texts` that have a time: the first alone, if it suffices.
-    pub(super) fn forms_of(&self, num_texts: u64) -> Option<&'static str> {
+    pub(super) fn forms_of(&self, num_texts: u64) -> Option<Cow<'static, str>> {
         let num_texts = num_texts.saturating_sub(self.num_never);
         let all = |form: usize| num_texts > 0 && self.num_texts.get(form) == Some(&num_texts);
         match () {
-            () if all(0) => Some("[rfc3339]"),
-            () if all(1) => Some("[rfc3339, iso8601]"),
-            () if all(2) => Some("[rfc2822]"),
+            () if all(0) => Some("[rfc3339]".into()),
+            () if all(1) => Some("[rfc3339, iso8601]".into()),
+            () if all(2) => Some("[rfc2822]".into()),
             () => self.patterns.form_of(num_texts),
         }
     }
@@ -360,11 +366,11 @@ mod tests {
             times.forms_of(texts.len() as u64)
         };
         assert_eq!(
-            forms(&["13.05.2024", "01.06.2024"]),
+            forms(&["13.05.2024", "01.06.2024"]).as_deref(),
             Some("[\"%d.%m.%Y\", rfc3339]")
         );
         assert_eq!(
-            forms(&["13.05.24", "01.06.24"]),
+            forms(&["13.05.24", "01.06.24"]).as_deref(),
             Some("[\"%d.%m.%y\", rfc3339]")
         );
         for texts in [
