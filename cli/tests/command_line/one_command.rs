@@ -51,7 +51,7 @@ fn a_long_document_is_one() {
     let entry = |n: u64| {
         (
             format!("key{n}"),
-            serde_json::json!({"say": "word ".repeat(20_000)}),
+            serde_json::json!({"say": format!("{} ", "w".repeat(99)).repeat(1_000)}),
         )
     };
     let doc: Value =

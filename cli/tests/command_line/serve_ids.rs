@@ -1,5 +1,6 @@
 //! Documents by ids of clients' choice: written, found, replaced, changed and deleted, and the order of those without.
 
+use canter_tests::usual_or_full;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -375,7 +376,7 @@ fn what_is_only_safe_is_performed_in_order_also_by_the_next_server() {
 fn documents_of_one_time_come_back_in_the_order_of_their_arrival() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(folder.path(), &["--auto-create-index", "*"]);
-    let num_times = 100;
+    let num_times = usual_or_full(40, 100) as u64;
     for time in 0..num_times {
         let index = format!("i{}", time % 4);
         for n in 0..12 {

@@ -19,7 +19,7 @@ use canter_runtime::fetch::OpenOptions;
 use canter_split_format::{
     DeletesRef, FiltersRef, MANIFEST_OBJECT, ManifestFile, ObjectKind, SplitEntry, split_object,
 };
-use canter_tests::{S3Server, SECRET_KEY, run, with_s3};
+use canter_tests::{S3Server, SECRET_KEY, run, usual_or_full, with_s3};
 use serde_json::json;
 use victim::{Ended, Kill, Rng, start};
 
@@ -395,7 +395,10 @@ fn commands_that_are_killed_lose_nothing_and_double_nothing() {
         let number = |variable: &str, default: u64| -> Result<u64> {
             env::var(variable).map_or(Ok(default), |text| Ok(text.parse()?))
         };
-        let (num_kills, seed) = (number("CANTER_KILLS", 3)?, number("CANTER_KILL_SEED", 1)?);
+        let (num_kills, seed) = (
+            number("CANTER_KILLS", usual_or_full(2, 3) as u64)?,
+            number("CANTER_KILL_SEED", 1)?,
+        );
         let folder = tempfile::tempdir()?;
         let mut world = World::new(server, folder.path(), seed)?;
         let mut tally: BTreeMap<Deed, [u64; 3]> = BTreeMap::new();

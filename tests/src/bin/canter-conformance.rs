@@ -35,7 +35,7 @@ struct Args {
     /// Maximum number of wrong answers to show for each host
     #[arg(long, default_value_t = 10)]
     max_problems: usize,
-    /// Send most requests once or twice to hosts other than the reference, not three times
+    /// Send most requests once to hosts other than the reference, not three times
     #[arg(long, conflicts_with = "write")]
     short: bool,
     /// Write the table into this document
@@ -78,7 +78,10 @@ fn run(args: &Args) -> Result<bool> {
     let reports = run_hosts(args, &hosts, &requests)?;
     let table = markdown_table(&reports);
     let how = match args.short {
-        true => "to every host once, and every third without caches and twice with them",
+        true => {
+            "once to every program, every second to hosts that share one, and every sixth without caches and twice with \
+             them"
+        }
         false => "without caches, and twice with them",
     };
     println!("{} requests, each sent {how}\n\n{table}", requests.len());

@@ -7,8 +7,8 @@
 //!                every request twice       answers, the second time from caches
 //! ```
 //!
-//! A short test sends every request to every host once, and every third one as often as this. A
-//! host with a program of its own is sent every request without caches, too.
+//! A short test sends every request once to each host with a program of its own, every second one to
+//! the others, and every sixth as often as this.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -24,14 +24,17 @@ use super::{Answer, Call, Checker, Machine, Reads, Request, Site, encoded};
 const NUM_WARM: usize = 15;
 
 /// In a short test, every request with this distance is sent as often as in a whole one.
-const SHORT_STEP: usize = 3;
+const SHORT_STEP: usize = 6;
+
+/// In a short test, hosts that share their program with another are sent requests with this distance.
+const SHARED_STEP: usize = 2;
 
 /// Extent of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Every request three times.
     Whole,
-    /// Most requests once or twice.
+    /// Most requests once, or not to every host.
     Short,
 }
 
@@ -44,16 +47,16 @@ struct Passes<'a> {
 
 impl<'a> Passes<'a> {
     fn new(host: &dyn Host, requests: &'a [Request], extent: Extent) -> Self {
-        let all = || requests.iter().collect();
-        let is_short = extent == Extent::Short;
-        let some = |is_short: bool| match is_short {
-            true => requests.iter().step_by(SHORT_STEP).collect(),
-            false => all(),
+        let every = |step: usize| requests.iter().step_by(step).collect();
+        let (uncached, first, second) = match (extent, host.shares_its_program()) {
+            (Extent::Whole, _) => (1, 1, 1),
+            (Extent::Short, false) => (1, SHORT_STEP, SHORT_STEP),
+            (Extent::Short, true) => (SHORT_STEP, SHARED_STEP, SHORT_STEP),
         };
         Self {
-            uncached: some(is_short && host.shares_its_program()),
-            first: all(),
-            second: some(is_short),
+            uncached: every(uncached),
+            first: every(first),
+            second: every(second),
         }
     }
 }

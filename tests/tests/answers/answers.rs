@@ -8,6 +8,7 @@ use std::sync::Arc;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_tests::{
     CATALOGUE_CONFIG, Oracle, TestIndex, catalogue, hdfs_lines, normalised, run_divided,
+    usual_or_full,
 };
 use serde_json::{Value, json};
 
@@ -66,8 +67,13 @@ impl Bench {
         asked["profile"] = json!(true);
         let mut texts = Vec::new();
         for (name, engine) in &self.engines {
-            // Runs one session for everything, then one for each of several leaves.
-            for (seed, max_leaves) in [(1, 1), (2, 3)] {
+            // Runs one session for each of several leaves, then one for everything.
+            let num_runs = if *name == "native" {
+                2
+            } else {
+                usual_or_full(1, 2)
+            };
+            for (seed, max_leaves) in [(2, 3), (1, 1)].into_iter().take(num_runs) {
                 let searcher = self
                     .index
                     .searcher(Arc::clone(engine), seed, max_leaves)
@@ -316,7 +322,7 @@ fn splits_that_overlap_in_time_match_the_oracle() {
     let bench = Bench::new(CATALOGUE_CONFIG, &lines, 400);
     for query in ["*", "shoes", "vendor:acme", "price:>100", "NOT active:true"] {
         for sort_by in [None, Some("created"), Some("-created")] {
-            for offset in [0, 3, 150] {
+            for offset in [3, 150, 0].into_iter().take(usual_or_full(1, 3)) {
                 let mut request = json!({ "query": query, "max_hits": 12, "start_offset": offset });
                 if let Some(sort_by) = sort_by {
                     request["sort_by"] = json!(sort_by);

@@ -1,11 +1,11 @@
 //! Random requests over random documents, compared with a plain scan.
 //!
-//! `CANTER_RANDOM_REQUESTS` is the number of requests (500 by default, 1,500 with `CI_FULL`; a third
+//! `CANTER_RANDOM_REQUESTS` is the number of requests (200 by default, 1,500 with `CI_FULL`; a third
 //! of them for fields that are only stored), and `CANTER_RANDOM_SEED` is the first seed.
 //! `CANTER_RANDOM_SHOW_WHOLE` skips the reduction of documents, which takes most of the time.
 //!
 //! `CANTER_RANDOM_AGGREGATIONS` is the number of requests with aggregations for which both engines
-//! are compared (300 by default).
+//! are compared (120 by default, 300 with `CI_FULL`).
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn number(variable: &str, default: usize) -> usize {
 }
 
 fn num_requests() -> usize {
-    number("CANTER_RANDOM_REQUESTS", usual_or_full(500, 1_500))
+    number("CANTER_RANDOM_REQUESTS", usual_or_full(200, 1_500))
 }
 
 /// Prints refusals and differences; fails if there are differences.
@@ -102,15 +102,18 @@ fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {
     let native = Arc::new(NativeEngine::new()) as Arc<dyn Engine>;
     let seed = number("CANTER_RANDOM_SEED", 1) as u64;
     let num_native = if is_full() { 3 } else { 1 };
-    let tallies: Vec<(u64, Tally)> = [(native, 0..num_native, 250), (wasm(), 3..4, 100)]
-        .into_iter()
-        .flat_map(|(engine, seeds, num)| {
-            seeds.map(move |nth| {
-                let bench = RandomBench::with_deletes(seed + nth, &(&engine).into()).unwrap();
-                (seed + nth, bench.run(num).unwrap())
-            })
+    let tallies: Vec<(u64, Tally)> = [
+        (native, 0..num_native, usual_or_full(120, 250)),
+        (wasm(), 3..4, usual_or_full(50, 100)),
+    ]
+    .into_iter()
+    .flat_map(|(engine, seeds, num)| {
+        seeds.map(move |nth| {
+            let bench = RandomBench::with_deletes(seed + nth, &(&engine).into()).unwrap();
+            (seed + nth, bench.run(num).unwrap())
         })
-        .collect();
+    })
+    .collect();
     conclude(&tallies);
 }
 
@@ -122,7 +125,7 @@ fn wasm_answers_are_those_of_a_scan() {
         &[]
     };
     let seeds = std::iter::once(1).chain(regressions.iter().copied());
-    run(&wasm(), seeds, 200);
+    run(&wasm(), seeds, usual_or_full(100, 200));
 }
 
 /// The scan checks the answers of the wasm guest. The native engine's aggregations over other
@@ -133,7 +136,7 @@ fn both_engines_aggregate_alike_and_as_a_scan() {
         one: wasm(),
         other: Arc::new(NativeEngine::new()),
     };
-    let num = number("CANTER_RANDOM_AGGREGATIONS", 300);
+    let num = number("CANTER_RANDOM_AGGREGATIONS", usual_or_full(120, 300));
     let tallies: Vec<(u64, Tally)> = (number("CANTER_RANDOM_SEED", 1) as u64..)
         .take(num.div_ceil(PER_SEED))
         .map(|seed| {

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::{ErrorKind, SearchError, Searcher};
-use canter_tests::{NUMBERS_CONFIG, TestIndex, numbers, run};
+use canter_tests::{NUMBERS_CONFIG, TestIndex, numbers, run, usual_or_full};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -440,7 +440,8 @@ fn a_range(
 
 #[test]
 fn random_ranges_find_what_a_plain_scan_finds() {
-    let num_queries = std::env::var("CANTER_RANGE_QUERIES").map_or(1_000, |n| n.parse().unwrap());
+    let num_queries = std::env::var("CANTER_RANGE_QUERIES")
+        .map_or_else(|_| usual_or_full(300, 1_000), |n| n.parse().unwrap());
     let mut rng = ChaCha8Rng::seed_from_u64(17);
     let fields: Vec<_> = FIELDS.into_iter().chain(TEXTS).collect();
     let mut wrong = Vec::new();

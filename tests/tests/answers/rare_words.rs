@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use canter_runtime::{Limits, Searcher};
 use canter_split_format::{Head, RARE_WORDS_FILE, RareWordsIndex};
-use canter_tests::TestIndex;
+use canter_tests::{TestIndex, usual_or_full};
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -345,7 +345,7 @@ fn rare_words_are_found_by_all_clauses() {
     for (seed, split_num_docs) in [(1, 10_000), (2, 2_500)] {
         let corpus = corpus(seed);
         let [rare, plain] = built(&corpus, split_num_docs);
-        compare([&rare, &plain], &corpus, seed, 400);
+        compare([&rare, &plain], &corpus, seed, usual_or_full(120, 400));
     }
 }
 
@@ -355,12 +355,12 @@ fn rare_words_are_found_after_deletes_and_merges() {
     let deletion = json!({"query": "n:[100 TO 300] OR n:[3000 TO 3007] OR w39"});
     let indexes = built(&corpus, 2_500).map(|index| index.delete(&deletion).unwrap().0);
     let [rare, plain] = &indexes;
-    compare([rare, plain], &corpus, 3, 200);
+    compare([rare, plain], &corpus, 3, usual_or_full(80, 200));
     let merged = indexes
         .each_ref()
         .map(|index| index.merge_deleted().unwrap());
     let [rare, plain] = &merged;
-    compare([rare, plain], &corpus, 4, 200);
+    compare([rare, plain], &corpus, 4, usual_or_full(80, 200));
 }
 
 #[test]

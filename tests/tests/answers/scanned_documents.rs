@@ -8,7 +8,7 @@ use canter_index_builder::{Documents, DocumentsPart, ErrorKind, IndexStore, loca
 use canter_runtime::Searcher;
 use canter_runtime::engine::NativeEngine;
 use canter_samples::HDFS_LOGS_YAML;
-use canter_tests::{TestIndex, hdfs_lines, list, run};
+use canter_tests::{TestIndex, hdfs_lines, list, run, usual_or_full};
 use serde_json::{Value, json};
 
 const SPLIT_NUM_DOCS: u64 = 700;
@@ -66,7 +66,10 @@ fn every_division_has_each_document_once() {
         "body:nowhere_at_all",
     ] {
         let expected = sorted(hits(&INDEX, query));
-        for max_docs in [1, 64, 699, 1_000_000] {
+        for max_docs in [64, 699, 1_000_000, 1]
+            .into_iter()
+            .take(usual_or_full(3, 4))
+        {
             let divided: Vec<DocumentsPart> = parts(&INDEX, &stored.store, query)
                 .into_iter()
                 .flat_map(|part| part.divide(max_docs))

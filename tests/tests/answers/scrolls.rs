@@ -22,7 +22,7 @@ use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::fetch::MemoryFetcher;
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, Limits, RangeCache, Searcher};
-use canter_tests::list;
+use canter_tests::{list, usual_or_full};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -353,7 +353,8 @@ fn check_all(found: &[u64], client: &Client<'_>, body: &Value, first: usize, see
 
 #[test]
 fn each_document_comes_exactly_once_while_an_index_lives() {
-    for (engine, seeds) in [(native(), 0..200), (wasm(), 200..212)] {
+    let num_native = usual_or_full(60, 200) as u64;
+    for (engine, seeds) in [(native(), 0..num_native), (wasm(), 200..212)] {
         let mut num_moved = 0;
         for seed in seeds.clone() {
             let (client, body, first, mut rng) = drawn(seed, &engine);

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use canter_runtime::engine::NativeEngine;
-use canter_tests::{TestIndex, run};
+use canter_tests::{TestIndex, run, usual_or_full};
 use serde_json::{Map, Value, json};
 
 const CONFIG: &str = "
@@ -243,10 +243,10 @@ fn check(index: &TestIndex, documents: &Documents, seed: u64, is_live: impl Fn(u
 
 #[test]
 fn ranges_find_what_a_scan_finds() {
-    let (documents, lines) = documents(1, 1_500);
+    let (documents, lines) = documents(1, usual_or_full(600, 1_500) as u64);
     for with_presence in [false, true] {
         let config = format!("{CONFIG}  index_field_presence: {with_presence}\n");
-        let index = TestIndex::build(&config, &lines, 400).unwrap();
+        let index = TestIndex::build(&config, &lines, 160).unwrap();
         check(&index, &documents, 100, |_| true);
     }
 }

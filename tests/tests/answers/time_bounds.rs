@@ -1,7 +1,7 @@
 //! Ranges over the timestamp field in queries: they act as time filters, and find the same
 //! documents as other ranges.
 
-use canter_tests::TestIndex;
+use canter_tests::{TestIndex, usual_or_full};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn ranges_over_the_time_of_an_index_find_what_others_find() {
     let mut rng = ChaCha8Rng::seed_from_u64(2027);
     for seed in 0..3 {
         let index = index(seed, false);
-        for _ in 0..150 {
+        for _ in 0..usual_or_full(60, 150) {
             let mut request = json!({"query": query(&mut rng, 0), "max_hits": 7});
             match rng.random_range(0..4) {
                 0 => request["max_hits"] = 0.into(),

@@ -2,7 +2,7 @@
 //! words are the oracle.
 
 use canter_runtime::Searcher;
-use canter_tests::TestIndex;
+use canter_tests::{TestIndex, usual_or_full};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -151,7 +151,7 @@ fn found(searcher: &Searcher, query: &Value) -> Vec<u64> {
 
 #[test]
 fn words_in_values_are_those_that_an_index_of_words_finds() {
-    for seed in 0..2 {
+    for seed in 0..usual_or_full(1, 2) as u64 {
         let documents = documents(seed);
         let searcher = |fields: &str, per_split: u64| {
             named(

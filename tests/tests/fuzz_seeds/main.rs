@@ -39,7 +39,7 @@ const TARGETS: [(&str, Target); 13] = [
 const SEALED: &str = "sealed_split";
 
 /// Number of generated inputs for each target; with `CANTER_FUZZ_SECONDS`, a duration instead.
-const NUM_DRAWN: usize = 300;
+const NUM_DRAWN: usize = 150;
 
 /// Significant words of requests, documents and files.
 const WORDS: [&str; 40] = [

@@ -8,7 +8,7 @@ use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, Limits, Searcher};
 use canter_samples::HDFS_LOGS_YAML;
-use canter_tests::{TestIndex, hdfs_lines, run, run_with};
+use canter_tests::{TestIndex, hdfs_lines, run, run_with, usual_or_full};
 use serde_json::{Value, json};
 
 /// 1,000 splits of 30 documents.
@@ -88,7 +88,7 @@ fn the_index_has_pages_and_the_other_has_none() {
 #[test]
 fn answers_do_not_depend_on_pages() {
     for engine in engines() {
-        for max_leaves in [1, 3] {
+        for max_leaves in [3, 1].into_iter().take(usual_or_full(1, 2)) {
             let fed = FED.searcher(Arc::clone(&engine), 7, max_leaves).unwrap();
             let whole = WHOLE.searcher(Arc::clone(&engine), 7, max_leaves).unwrap();
             for request in requests() {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
+use canter_tests::usual_or_full;
 use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -503,7 +504,11 @@ fn run(engine: &Arc<dyn Engine>, first_seed: u64, num: usize) {
 fn drawn_mappings_are_answered_as_a_scan_says() {
     let seed = number("CANTER_MAPPINGS_SEED", 1) as u64;
     let engine: Arc<dyn Engine> = Arc::new(NativeEngine::new());
-    run(&engine, seed, number("CANTER_MAPPINGS", 12));
+    run(
+        &engine,
+        seed,
+        number("CANTER_MAPPINGS", usual_or_full(5, 12)),
+    );
 }
 
 #[test]
