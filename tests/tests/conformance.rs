@@ -147,7 +147,7 @@ fn a_short_test_sends_every_request_to_every_program() {
         assert_eq!(measured.problems.len(), num_sent, "{:?}", measured.problems);
         let is_sent = |request: &&Request| {
             let mut problems = measured.problems.iter();
-            problems.any(|problem| problem.starts_with(&request.name))
+            problems.any(|problem| problem.starts_with(&format!("{} (", request.name)))
         };
         assert_eq!(requests.iter().filter(is_sent).count(), num_different);
     };
