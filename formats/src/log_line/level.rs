@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::time::{DateForm, TimeForm, read};
-
 /// How far a word alone says that it is a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sureness {
@@ -243,50 +241,9 @@ pub(crate) fn at_start(message: &str) -> Option<Cow<'static, str>> {
     is_it.then(|| normal(word))
 }
 
-/// Returns the level in the head that a program gave its text before syslog gave it another: as [`at_start`] has it, `[7][main]
-/// [INFO] text`, `2024-05-01 10:00:00,123 INFO text`, `INFO text`, `ts=… level=info msg=…`.
-pub(crate) fn in_head(message: &str) -> Option<Cow<'static, str>> {
-    const MAX_BRACKETS: usize = 8;
-    let is_sure = |word: &str| sureness(word.as_bytes()) == Some(Sureness::Sure);
-    let mut rest = message;
-    for _ in 0..MAX_BRACKETS {
-        let Some((inside, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
-        else {
-            break;
-        };
-        let inside = match inside.strip_prefix("ID ") {
-            // `[ID 702911 daemon.notice] text`, as Solaris writes it.
-            Some(id) => id.rsplit('.').next().unwrap_or_default(),
-            None => inside.trim(),
-        };
-        if is_sure(inside) {
-            return Some(normal(inside));
-        }
-        rest = after.trim_start();
-    }
-    let forms = [b'-', b'/'].map(|sep| TimeForm::Dated(DateForm::YearMonthDay(sep)));
-    let time = forms
-        .into_iter()
-        .find_map(|form| read(form, message.as_bytes(), 0));
-    let head = time
-        .and_then(|(_, end)| message.get(end..))
-        .unwrap_or(message);
-    let head = head.trim_start_matches([' ', '[', '|', '-', ':']);
-    let len = head.bytes().take_while(u8::is_ascii_uppercase).count();
-    if let Some((word, after)) = head.split_at_checked(len)
-        && is_sure(word)
-        && after.starts_with([' ', ']', '|', ':', '\t'])
-    {
-        return Some(normal(word));
-    }
-    at_start(message).or_else(|| {
-        let (before, after) = message.split_once("level=")?;
-        let is_key = before.is_empty() || before.ends_with(' ');
-        let value = after.trim_start_matches('"');
-        let len = value.bytes().take_while(u8::is_ascii_alphabetic).count();
-        let word = value.get(..len).filter(|word| is_key && is_sure(word))?;
-        Some(normal(word))
-    })
+/// Returns the level that a word says wherever it stands.
+pub(crate) fn of_word(word: &str) -> Option<Cow<'static, str>> {
+    (sureness(word.as_bytes()) == Some(Sureness::Sure)).then(|| normal(word))
 }
 
 /// Returns the level behind the pairs with which a message begins: `request_id=F1 user=7 [error] text`, as Elixir's console

@@ -30,8 +30,8 @@ pub(crate) use known::{are_points, begins_journal, event};
 pub(crate) use layout::LineLayout;
 pub(crate) use learn::learn_from;
 pub(crate) use level::{
-    in_code as level_in_code, in_head as level_in_head, is_level, of_letter as level_of_letter,
-    of_syslog as level_of_syslog,
+    at_start as level_at_start, in_code as level_in_code, is_level, of_letter as level_of_letter,
+    of_syslog as level_of_syslog, of_word as level_of_word,
 };
 pub(crate) use parse::without_colours;
 pub(crate) use time::TimeMember;

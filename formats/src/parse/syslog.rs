@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::json::Object;
 use crate::log_line::event::Event;
 use crate::log_line::time::{DateForm, Reading, Reference, TimeForm, read};
-use crate::log_line::{level_in_code, level_in_head};
+use crate::log_line::{level_at_start, level_in_code, level_of_word};
 use crate::time;
 
 const FACILITIES: [&str; 24] = [
@@ -332,6 +332,50 @@ fn rfc3164(
     Ok(())
 }
 
+/// Returns the level in the head that a program gave its text before syslog gave it another: as [`level_at_start`] has it, `[7][main]
+/// [INFO] text`, `2024-05-01 10:00:00,123 INFO text`, `INFO text`, `ts=… level=info msg=…`.
+fn level_in_head(message: &str) -> Option<Cow<'static, str>> {
+    const MAX_BRACKETS: usize = 8;
+    let mut rest = message;
+    for _ in 0..MAX_BRACKETS {
+        let Some((inside, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+        else {
+            break;
+        };
+        let inside = match inside.strip_prefix("ID ") {
+            // `[ID 702911 daemon.notice] text`, as Solaris writes it.
+            Some(id) => id.rsplit('.').next().unwrap_or_default(),
+            None => inside.trim(),
+        };
+        if let Some(level) = level_of_word(inside) {
+            return Some(level);
+        }
+        rest = after.trim_start();
+    }
+    let forms = [b'-', b'/'].map(|sep| TimeForm::Dated(DateForm::YearMonthDay(sep)));
+    let time = forms
+        .into_iter()
+        .find_map(|form| read(form, message.as_bytes(), 0));
+    let head = time
+        .and_then(|(_, end)| message.get(end..))
+        .unwrap_or(message);
+    let head = head.trim_start_matches([' ', '[', '|', '-', ':']);
+    let len = head.bytes().take_while(u8::is_ascii_uppercase).count();
+    if let Some((word, after)) = head.split_at_checked(len)
+        && after.starts_with([' ', ']', '|', ':', '\t'])
+        && let Some(level) = level_of_word(word)
+    {
+        return Some(level);
+    }
+    level_at_start(message).or_else(|| {
+        let (before, after) = message.split_once("level=")?;
+        let is_key = before.is_empty() || before.ends_with(' ');
+        let value = after.trim_start_matches('"');
+        let len = value.bytes().take_while(u8::is_ascii_alphabetic).count();
+        level_of_word(value.get(..len).filter(|_| is_key)?)
+    })
+}
+
 /// Returns the time of a header, and the rest: `Oct 11 22:14:15` with its year, or RFC 3339.
 fn old_header<'t>(text: &'t str, reference: &Reference<'_>) -> Option<(Cow<'t, str>, &'t str)> {
     if let Some((timestamp, rest)) = text.split_once(' ')
@@ -351,4 +395,38 @@ fn old_header<'t>(text: &'t str, reference: &Reference<'_>) -> Option<(Cow<'t, s
     stamp.write(reference, &mut timestamp)?;
     let timestamp = String::from_utf8(timestamp).ok()?;
     Some((Cow::Owned(timestamp), rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_give_their_text_a_head_of_its_own() {
+        for (message, expected) in [
+            (
+                "[m22][4849][2024-05-01 10:00:01,744][logic.2][INFO]: one",
+                Some("INFO"),
+            ),
+            ("[main] [warn] one", Some("WARN")),
+            ("[ID 702911 daemon.notice] one", Some("NOTICE")),
+            ("2024-05-01 10:00:01,744 ERROR [main] one", Some("ERROR")),
+            ("2024/05/01 10:00:01 [ERROR] one", Some("ERROR")),
+            ("WARN  one", Some("WARN")),
+            (
+                "ts=2024-05-01T10:00:01Z caller=main.go:7 level=info msg=one",
+                Some("INFO"),
+            ),
+            (
+                "time=\"2024-05-01T10:00:01Z\" level=\"error\" msg=one",
+                Some("ERROR"),
+            ),
+            ("[1] [2] one [ERROR]", None),
+            ("INFORMATION2 one", None),
+            ("Error in one", None),
+            ("runlevel=info", None),
+        ] {
+            assert_eq!(level_in_head(message).as_deref(), expected, "{message}");
+        }
+    }
 }

@@ -737,33 +737,6 @@ fn daemons_name_the_level_in_files_of_syslog() {
         level("May  1 10:00:01 host sshd[7]: Accepted password: error"),
         Value::Null
     );
-    // Programs give their text a head of its own.
-    for (message, expected) in [
-        (
-            "[m22][4849][2024-05-01 10:00:01,744][logic.2][INFO]: one",
-            json!("INFO"),
-        ),
-        ("[main] [warn] one", json!("WARN")),
-        ("[ID 702911 daemon.notice] one", json!("NOTICE")),
-        ("2024-05-01 10:00:01,744 ERROR [main] one", json!("ERROR")),
-        ("2024/05/01 10:00:01 [ERROR] one", json!("ERROR")),
-        ("WARN  one", json!("WARN")),
-        (
-            "ts=2024-05-01T10:00:01Z caller=main.go:7 level=info msg=one",
-            json!("INFO"),
-        ),
-        (
-            "time=\"2024-05-01T10:00:01Z\" level=\"error\" msg=one",
-            json!("ERROR"),
-        ),
-        ("[1] [2] one [ERROR]", Value::Null),
-        ("INFORMATION2 one", Value::Null),
-        ("Error in one", Value::Null),
-        ("runlevel=info", Value::Null),
-    ] {
-        let line = format!("May  1 10:00:01 host app[7]: {message}");
-        assert_eq!(level(&line), expected, "{message}");
-    }
     // A priority says it already.
     assert_eq!(
         level("<34>May  1 10:00:01 host sshd[7]: error: PAM: failure"),
