@@ -38,9 +38,6 @@ const TARGETS: [(&str, Target); 13] = [
 /// Target whose generated inputs run in separate processes (`sealed.rs`).
 const SEALED: &str = "sealed_split";
 
-/// Number of generated inputs for each target; with `CANTER_FUZZ_SECONDS`, a duration instead.
-const NUM_DRAWN: usize = 150;
-
 /// Significant words of requests, documents and files.
 const WORDS: [&str; 40] = [
     "*",
@@ -211,6 +208,8 @@ fn drawn_inputs_do_no_harm() {
     let seconds = std::env::var("CANTER_FUZZ_SECONDS")
         .ok()
         .and_then(|text| text.parse().ok());
+    // Of generated inputs for each target, if no duration is given.
+    let num_drawn = canter_tests::usual_or_full(150, 300);
     let only = std::env::var("CANTER_FUZZ_TARGET").ok();
     let place = Arc::new(Mutex::new(String::new()));
     let noted = Arc::clone(&place);
@@ -231,7 +230,7 @@ fn drawn_inputs_do_no_harm() {
         let start = Instant::now();
         let mut num = 0;
         let mut slowest = (Duration::ZERO, Vec::new());
-        while seconds.map_or(num < NUM_DRAWN, |seconds| {
+        while seconds.map_or(num < num_drawn, |seconds| {
             start.elapsed().as_secs() < seconds
         }) {
             let input = drawn(&seeds, &mut rng);
