@@ -113,7 +113,9 @@ pub(crate) fn run(workspace: &Workspace, lane: &str) -> Result<()> {
 
 fn make_what_tests_need(workspace: &Workspace) -> Result<()> {
     guest::compile_all(workspace)?;
-    wasi::compile(workspace, wasi::Form::of_tests(workspace))?;
+    if workspace.tests_everything {
+        wasi::compile(workspace)?;
+    }
     // The step that needs a missing tool reports it.
     for install in [
         |workspace: &Workspace| tools::install(workspace, false),

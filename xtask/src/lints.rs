@@ -9,14 +9,19 @@
 //! ```text
 //!   cargo ──▶ xtask ─┬─▶ rustc            artifacts, as without this program
 //!                    ├─▶ clippy-driver    warnings are errors; metadata into a folder of its own
-//!                    └─▶ rustdoc          the same; libraries and programs, not tests
+//!                    └─▶ rustdoc          the same; libraries and programs, not tests; only if everything is asked for
 //! ```
 //!
 //! Clippy lints a library of this machine with its unit tests, whose crate contains the library. The
 //! library alone can only have warnings of the compiler itself, of what nothing but tests uses; these
 //! are errors, too.
 //!
-//! Cargo's fingerprints exclude the wrapper, so artifacts are the same with and without it.
+//! Two things differ unless everything is asked for (`CI_FULL`). Documentation is left out, whose warnings are of links.
+//! And unit tests are not optimised: they contain their library a second time, which takes longer to optimise than
+//! unoptimised tests take to run (docs/decisions/build-time.md). Cargo has no setting for it, since a library and its tests
+//! are one package.
+//!
+//! Cargo's fingerprints exclude the wrapper, so what it finds compiled without it stays as it is.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -24,6 +29,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
 use anyhow::{Context, Result};
+
+use crate::workspace::is_everything_tested;
 
 /// Variable that turns this program into the wrapper; its value is a folder for unused output.
 pub(crate) const FOLDER: &str = "CANTER_LINTS_FOLDER";
@@ -33,6 +40,14 @@ const SEPARATOR: &str = "__CLIPPY_HACKERY__";
 
 /// Cargo's variable for a compiler wrapper.
 const WRAPPER: &str = "RUSTC_WRAPPER";
+
+/// Libraries whose unit tests compute so much that a little optimisation pays.
+const SLOW_UNIT_TESTS: [&str; 4] = [
+    "canter_formats",
+    "canter_matching",
+    "canter_split_format",
+    "canter_vectors",
+];
 
 /// Makes cargo call this program in place of the compiler.
 pub(crate) fn stand_in(cargo: &mut Command, folder: &Path) {
@@ -72,12 +87,20 @@ fn compile_and_judge(folder: &Path, rustc: &OsStr, args: &[OsString]) -> Result<
     if judged.is_linted_with_its_tests() {
         compiler.args(["--deny", "warnings"]);
     }
+    let is_whole = is_everything_tested();
+    if !is_whole {
+        compiler.args(
+            judged
+                .level_of_unit_tests()
+                .map(|level| format!("-Copt-level={level}")),
+        );
+    }
     let folder = folder.join(judged.name());
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
     let mut compiler = compiler.spawn().context("cannot run the compiler")?;
     let judges = judged
-        .judges(&folder)
+        .judges(&folder, is_whole)
         .map(|mut judge| run_quietly(&mut judge))
         .collect::<Result<Vec<Output>>>();
     let is_compiled = compiler.wait().context("the compiler was lost")?.success();
@@ -124,9 +147,11 @@ impl<'a> Judged<'a> {
         name.into()
     }
 
-    fn judges(&self, folder: &Path) -> impl Iterator<Item = Command> {
+    /// Returns the commands that judge the crate; `documents` says whether rustdoc is among them.
+    fn judges(&self, folder: &Path, documents: bool) -> impl Iterator<Item = Command> {
         let is_build_script = self.crate_name == "build_script_build";
-        let is_documented = self.is_for_this_machine() && !self.is_test() && !is_build_script;
+        let is_documented =
+            documents && self.is_for_this_machine() && !self.is_test() && !is_build_script;
         let clippy = (!self.is_linted_with_its_tests()).then(|| self.clippy(folder));
         let rustdoc = is_documented.then(|| self.rustdoc(folder));
         clippy.into_iter().chain(rustdoc)
@@ -137,6 +162,16 @@ impl<'a> Judged<'a> {
     fn is_linted_with_its_tests(&self) -> bool {
         let is_library = values(self.args, "--crate-type").eq(["lib"]);
         is_library && self.is_for_this_machine() && !self.is_test()
+    }
+
+    /// Returns the optimisation level of a library's unit tests in place of that of the package; `None` for other crates.
+    fn level_of_unit_tests(&self) -> Option<u8> {
+        let is_of_library = self.args.iter().any(|arg| {
+            let path = Path::new(arg);
+            path.ends_with("src/lib.rs")
+        });
+        let is_slow = SLOW_UNIT_TESTS.iter().any(|name| self.crate_name == *name);
+        (self.is_test() && is_of_library).then_some(u8::from(is_slow))
     }
 
     fn is_for_this_machine(&self) -> bool {
@@ -245,7 +280,7 @@ mod tests {
         let judged = Judged::of(&args).unwrap();
         assert_eq!(judged.name(), Path::new("canter_x-7a"));
         let judges: Vec<String> = judged
-            .judges(Path::new("out"))
+            .judges(Path::new("out"), true)
             .map(|judge| shown(&judge))
             .collect();
         let same = "--crate-name canter_x --edition=2024 x/src/lib.rs --error-format=json \
@@ -267,9 +302,10 @@ mod tests {
         let args = args(LIBRARY);
         let judged = Judged::of(&args).unwrap();
         assert!(judged.is_linted_with_its_tests());
-        let judges: Vec<Command> = judged.judges(Path::new("out")).collect();
+        let judges: Vec<Command> = judged.judges(Path::new("out"), true).collect();
         let programs: Vec<&OsStr> = judges.iter().map(Command::get_program).collect();
         assert_eq!(programs, ["rustdoc"]);
+        assert_eq!(judged.judges(Path::new("out"), false).count(), 0);
     }
 
     #[test]
@@ -280,9 +316,23 @@ mod tests {
             "--target=wasm32-wasip2",
         ] {
             let args = args(&format!("{LIBRARY} {more}"));
-            let judges = Judged::of(&args).unwrap().judges(Path::new("out")).count();
+            let judges = Judged::of(&args)
+                .unwrap()
+                .judges(Path::new("out"), true)
+                .count();
             assert_eq!(judges, 1, "{more}");
         }
+    }
+
+    #[test]
+    fn unit_tests_of_libraries_have_a_level_of_their_own() {
+        let level = |line: &str| Judged::of(&args(line)).unwrap().level_of_unit_tests();
+        assert_eq!(level(LIBRARY), None);
+        assert_eq!(level(&format!("{LIBRARY} --test")), Some(0));
+        let slow = LIBRARY.replace("canter_x", "canter_matching");
+        assert_eq!(level(&format!("{slow} --test")), Some(1));
+        let tests_beside = LIBRARY.replace("x/src/lib.rs", "x/tests/lib.rs");
+        assert_eq!(level(&format!("{tests_beside} --test")), None);
     }
 
     #[test]

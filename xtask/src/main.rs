@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         Some(beside::COMMAND) if rest.len() == 1 => beside::run(&workspace, &rest[0]),
         Some("guest") if rest.is_empty() => guest::build(&workspace),
         Some("js") => npm::js(&workspace, &rest),
-        Some("wasi") if rest.is_empty() => wasi::build(&workspace, wasi::Form::Release),
+        Some("wasi") if rest.is_empty() => wasi::build(&workspace),
         Some("fastly") if rest.is_empty() => wasi::build_fastly(&workspace),
         Some("example") => lambda::example(&workspace, &rest),
         Some("lambda") => lambda::lambda(&workspace, &rest),

@@ -13,6 +13,11 @@ pub(crate) const PRECOMPILE: &str = "canter-precompile";
 /// Variable that enables the full tests.
 const FULL: &str = "CI_FULL";
 
+/// Returns whether the full tests are asked for.
+pub(crate) fn is_everything_tested() -> bool {
+    std::env::var_os(FULL).is_some_and(|value| !value.is_empty())
+}
+
 /// Folders of the workspace.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
@@ -33,7 +38,7 @@ impl Workspace {
             target_dir: target_dir()?,
             root,
             lints_in_passing: std::env::var_os("CI").is_some(),
-            tests_everything: std::env::var_os(FULL).is_some_and(|value| !value.is_empty()),
+            tests_everything: is_everything_tested(),
         })
     }
 

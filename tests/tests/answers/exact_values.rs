@@ -248,7 +248,7 @@ fn matches(pattern: &[Result<char, bool>], term: &[char]) -> bool {
 
 #[test]
 fn wildcards_find_what_a_scan_of_the_terms_finds() {
-    let num_patterns = usual_or_full(50, 150);
+    let num_patterns = usual_or_full(30, 150);
     let alphabet = [
         'a', 'A', 'b', 'Σ', 'σ', 'ς', 'İ', 'É', '1', '*', '?', '\\', '.', '-',
     ];

@@ -29,7 +29,7 @@ fn number(variable: &str, default: usize) -> usize {
 }
 
 fn num_requests() -> usize {
-    number("CANTER_RANDOM_REQUESTS", usual_or_full(200, 1_500))
+    number("CANTER_RANDOM_REQUESTS", usual_or_full(120, 1_500))
 }
 
 /// Prints refusals and differences; fails if there are differences.
@@ -103,8 +103,8 @@ fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {
     let seed = number("CANTER_RANDOM_SEED", 1) as u64;
     let num_native = if is_full() { 3 } else { 1 };
     let tallies: Vec<(u64, Tally)> = [
-        (native, 0..num_native, usual_or_full(120, 250)),
-        (wasm(), 3..4, usual_or_full(50, 100)),
+        (native, 0..num_native, usual_or_full(80, 250)),
+        (wasm(), 3..4, usual_or_full(30, 100)),
     ]
     .into_iter()
     .flat_map(|(engine, seeds, num)| {
@@ -125,7 +125,7 @@ fn wasm_answers_are_those_of_a_scan() {
         &[]
     };
     let seeds = std::iter::once(1).chain(regressions.iter().copied());
-    run(&wasm(), seeds, usual_or_full(100, 200));
+    run(&wasm(), seeds, usual_or_full(60, 200));
 }
 
 /// The scan checks the answers of the wasm guest. The native engine's aggregations over other
@@ -136,7 +136,7 @@ fn both_engines_aggregate_alike_and_as_a_scan() {
         one: wasm(),
         other: Arc::new(NativeEngine::new()),
     };
-    let num = number("CANTER_RANDOM_AGGREGATIONS", usual_or_full(120, 300));
+    let num = number("CANTER_RANDOM_AGGREGATIONS", usual_or_full(80, 300));
     let tallies: Vec<(u64, Tally)> = (number("CANTER_RANDOM_SEED", 1) as u64..)
         .take(num.div_ceil(PER_SEED))
         .map(|seed| {

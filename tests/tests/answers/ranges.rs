@@ -441,7 +441,7 @@ fn a_range(
 #[test]
 fn random_ranges_find_what_a_plain_scan_finds() {
     let num_queries = std::env::var("CANTER_RANGE_QUERIES")
-        .map_or_else(|_| usual_or_full(300, 1_000), |n| n.parse().unwrap());
+        .map_or_else(|_| usual_or_full(150, 1_000), |n| n.parse().unwrap());
     let mut rng = ChaCha8Rng::seed_from_u64(17);
     let fields: Vec<_> = FIELDS.into_iter().chain(TEXTS).collect();
     let mut wrong = Vec::new();

@@ -345,7 +345,7 @@ fn rare_words_are_found_by_all_clauses() {
     for (seed, split_num_docs) in [(1, 10_000), (2, 2_500)] {
         let corpus = corpus(seed);
         let [rare, plain] = built(&corpus, split_num_docs);
-        compare([&rare, &plain], &corpus, seed, usual_or_full(120, 400));
+        compare([&rare, &plain], &corpus, seed, usual_or_full(60, 400));
     }
 }
 
@@ -355,12 +355,12 @@ fn rare_words_are_found_after_deletes_and_merges() {
     let deletion = json!({"query": "n:[100 TO 300] OR n:[3000 TO 3007] OR w39"});
     let indexes = built(&corpus, 2_500).map(|index| index.delete(&deletion).unwrap().0);
     let [rare, plain] = &indexes;
-    compare([rare, plain], &corpus, 3, usual_or_full(80, 200));
+    compare([rare, plain], &corpus, 3, usual_or_full(40, 200));
     let merged = indexes
         .each_ref()
         .map(|index| index.merge_deleted().unwrap());
     let [rare, plain] = &merged;
-    compare([rare, plain], &corpus, 4, usual_or_full(80, 200));
+    compare([rare, plain], &corpus, 4, usual_or_full(40, 200));
 }
 
 #[test]

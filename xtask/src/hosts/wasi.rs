@@ -13,54 +13,10 @@ use crate::workspace::Workspace;
 /// Version of wasmtime for ahead-of-time compilation: no other version can run the result.
 const WASMTIME_VERSION: &str = "48.0.2";
 
-/// Form of the component.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Optimised as a whole, as users get it.
-    Release,
-    /// Crate by crate and little optimised, which takes a third of the time. It is longer, and answers the same.
-    Tests,
-}
-
-impl Form {
-    /// Returns the form for tests: the users' one in the full tests.
-    pub(crate) fn of_tests(workspace: &Workspace) -> Self {
-        match workspace.tests_everything {
-            true => Self::Release,
-            false => Self::Tests,
-        }
-    }
-
-    /// Returns the settings that replace those of the profile.
-    fn settings(self) -> &'static [&'static str] {
-        match self {
-            Self::Release => &[],
-            Self::Tests => &[
-                "--config",
-                "profile.guest.lto=\"off\"",
-                "--config",
-                "profile.guest.codegen-units=16",
-                "--config",
-                "profile.guest.package.tantivy.opt-level=1",
-                "--config",
-                "profile.guest.package.tantivy-columnar.opt-level=1",
-                "--config",
-                "profile.guest.package.bitpacking.opt-level=1",
-                "--config",
-                "profile.guest.package.canter-guest.opt-level=1",
-                "--config",
-                "profile.guest.package.canter-aggregations.opt-level=1",
-                "--config",
-                "profile.guest.package.canter-split-format.opt-level=1",
-            ],
-        }
-    }
-}
-
 /// Builds `<target>/guest/canter-wasi.wasm`, and `canter-wasi.cwasm` if the `wasmtime` command is
 /// available.
-pub(crate) fn build(workspace: &Workspace, form: Form) -> Result<()> {
-    let component = compile(workspace, form)?;
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    let component = compile(workspace)?;
     let Some(wasmtime) = find_wasmtime(workspace) else {
         eprintln!(
             "   wasmtime {WASMTIME_VERSION} is not there, so nothing is compiled ahead of time: \
@@ -84,15 +40,15 @@ pub(crate) fn build(workspace: &Workspace, form: Form) -> Result<()> {
 }
 
 /// Builds `<target>/guest/canter-wasi.wasm` and returns its path.
-pub(crate) fn compile(workspace: &Workspace, form: Form) -> Result<PathBuf> {
+pub(crate) fn compile(workspace: &Workspace) -> Result<PathBuf> {
     let names = ("canter-wasi", "canter_wasi");
-    build_program(workspace, names, "wasm32-wasip2", form)
+    build_program(workspace, names, "wasm32-wasip2")
 }
 
 /// Builds `<target>/guest/canter-fastly.wasm`.
 pub(crate) fn build_fastly(workspace: &Workspace) -> Result<()> {
     let names = ("canter-fastly", "canter-fastly");
-    build_program(workspace, names, "wasm32-wasip1", Form::Release).map(drop)
+    build_program(workspace, names, "wasm32-wasip1").map(drop)
 }
 
 /// Builds one package for a WASI target and copies the result, a file of the second name, into the
@@ -101,15 +57,13 @@ fn build_program(
     workspace: &Workspace,
     (package, file_name): (&str, &str),
     target: &str,
-    form: Form,
 ) -> Result<PathBuf> {
     ensure_target(workspace, target)?;
     run(
         &format!("{package}: compile to wasm"),
         workspace
             .cargo(&["build", "--package", package, "--profile", "guest"])
-            .args(["--target", target])
-            .args(form.settings()),
+            .args(["--target", target]),
     )?;
     let built = workspace
         .target_dir

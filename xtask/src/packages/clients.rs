@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// Requirements of each version of the Python client, in a folder that the environment names, with
 /// the hosts and engines that it is tested with. Each of these is tested with one of the versions
 /// only, because the conformance test checks that hosts and engines answer alike.
-const PYTHON: [(&str, &[(&str, &str)]); 2] = [
+const PYTHON: [PythonClient; 2] = [
     (
         "tests/clients/python-8/requirements.txt",
         &[("server", "wasm")],
@@ -26,6 +26,9 @@ const PYTHON: [(&str, &[(&str, &str)]); 2] = [
         &[("server", "native"), (WORKER, "wasm")],
     ),
 ];
+
+/// A file of requirements, with hosts and engines.
+type PythonClient = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// Hosts and engines that the JavaScript clients are tested with.
 const JS_HOSTS: [(&str, &str); 2] = [("server", "native"), (WORKER, "wasm")];
@@ -53,23 +56,36 @@ pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
         true => npm::build(workspace)?,
         false => guest::build(workspace)?,
     }
-    run_python(workspace)?;
+    run_python(workspace, &PYTHON)?;
+    run_stores(workspace)?;
     npm::run_clients(workspace, JS_TESTS, &chosen(workspace, &JS_HOSTS))?;
     run_go(workspace)
 }
 
 /// Installs the requirements of the Python clients.
 pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
-    let clients = PYTHON.into_iter().map(|(requirements, _)| requirements);
+    let clients = tested(workspace)
+        .iter()
+        .map(|(requirements, _)| *requirements);
+    let stores = workspace.tests_everything.then_some(STORES);
     clients
-        .chain([STORES])
+        .chain(stores)
         .try_for_each(|requirements| tools::python(workspace, requirements).map(drop))
+}
+
+/// Returns the versions of the Python client that are a step of all tests: the newest, and all in the full tests.
+fn tested(workspace: &Workspace) -> &'static [PythonClient] {
+    match workspace.tests_everything {
+        true => &PYTHON,
+        false => &PYTHON[PYTHON.len() - 1..],
+    }
 }
 
 /// Runs the tests of the clients as a step of all tests. Without Python, they are skipped, except
 /// in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
-    let missing = PYTHON
+    let clients = tested(workspace);
+    let missing = clients
         .iter()
         .find_map(|(requirements, _)| tools::python(workspace, requirements).err());
     match missing {
@@ -79,11 +95,11 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         }
         Some(error) => Err(error),
         None => {
-            run_python(workspace)?;
+            run_python(workspace, clients)?;
             npm::run_clients(workspace, JS_TESTS, &chosen(workspace, &JS_HOSTS))?;
-            // It takes minutes to compile, and sends what the others send.
+            // They take minutes to compile or to install, and send what the others send.
             match workspace.tests_everything {
-                true => run_go(workspace),
+                true => run_stores(workspace).and_then(|()| run_go(workspace)),
                 false => Ok(()),
             }
         }
@@ -147,12 +163,12 @@ fn go_version_8(workspace: &Workspace) -> Result<PathBuf> {
     Ok(overlay)
 }
 
-fn run_python(workspace: &Workspace) -> Result<()> {
+fn run_python(workspace: &Workspace, clients: &[PythonClient]) -> Result<()> {
     run(
         "clients: build canter",
         &mut workspace.build_binary("canter"),
     )?;
-    for (requirements, hosts) in PYTHON {
+    for (requirements, hosts) in clients.iter().copied() {
         let python = tools::python(workspace, requirements)?;
         for (host, engine) in chosen(workspace, hosts) {
             run(
@@ -167,7 +183,7 @@ fn run_python(workspace: &Workspace) -> Result<()> {
             )?;
         }
     }
-    run_stores(workspace)
+    Ok(())
 }
 
 /// Runs the tests of stores, with one engine: the conformance test checks that engines answer alike.

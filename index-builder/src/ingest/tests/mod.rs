@@ -475,11 +475,12 @@ fn any_line() -> impl Strategy<Value = (Vec<u8>, bool)> {
                 true,
             )
         });
-    let no_newline = |bytes: Vec<u8>| bytes.into_iter().filter(|byte| !b"\n\r".contains(byte));
+    // Neither line breaks nor control characters, of which some in a short input make it binary data.
+    let no_control = |bytes: Vec<u8>| bytes.into_iter().filter(|byte| !byte.is_ascii_control());
     prop_oneof![
         6 => good,
         1 => prop::collection::vec(any::<u8>(), 0..60)
-            .prop_map(move |bytes| ([b"\xff".to_vec(), no_newline(bytes).collect()].concat(), false)),
+            .prop_map(move |bytes| ([b"\xff".to_vec(), no_control(bytes).collect()].concat(), false)),
         1 => Just((b"{\"n\":1}".to_vec(), false)),
         1 => Just((b"{\"ts\":1600000001,\"n\":-1}".to_vec(), false)),
         1 => Just((Vec::new(), false)),
