@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::hosts::{conformance, manifests, wasi};
+use crate::hosts::{conformance, manifests};
 use crate::packages::npm;
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
