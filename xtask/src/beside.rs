@@ -1,6 +1,6 @@
 //! Steps that run in a parallel process: preparing what tests need beyond the programs of this
 //! machine (the guest as WebAssembly, tools, packages of npm and Python) during lints and
-//! compilation, and the tests of packages and clients during those of the crates and hosts.
+//! compilation, and the tests of packages for JavaScript during those of the hosts.
 //!
 //! Linking a guest takes minutes on one core, an installation waits for the network, and browser
 //! tests wait for the browser. Cargo locks the folder of each profile separately, so two of them do
@@ -27,17 +27,17 @@ pub(crate) const COMMAND: &str = "beside";
 pub(crate) enum Lane {
     /// Preparation for tests.
     Needs,
-    /// Tests of the packages and clients, which must be built.
-    Packages,
+    /// Tests of the packages for JavaScript, which must be built.
+    JavaScript,
 }
 
 impl Lane {
-    const ALL: [Lane; 2] = [Lane::Needs, Lane::Packages];
+    const ALL: [Lane; 2] = [Lane::Needs, Lane::JavaScript];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Lane::Needs => "needs",
-            Lane::Packages => "packages",
+            Lane::JavaScript => "javascript",
         }
     }
 }
@@ -102,11 +102,7 @@ impl Drop for Beside {
 pub(crate) fn run(workspace: &Workspace, lane: &str) -> Result<()> {
     match Lane::ALL.into_iter().find(|known| known.name() == lane) {
         Some(Lane::Needs) => make_what_tests_need(workspace),
-        Some(Lane::Packages) => {
-            npm::test(workspace)?;
-            python::test(workspace)?;
-            clients::test(workspace)
-        }
+        Some(Lane::JavaScript) => npm::test(workspace),
         None => bail!("there is no lane {lane:?}"),
     }
 }

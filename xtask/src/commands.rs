@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::hosts::{conformance, manifests};
-use crate::packages::npm;
+use crate::packages::{clients, npm, python};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
@@ -49,23 +49,31 @@ pub(crate) fn test(workspace: &Workspace, args: &[String]) -> Result<()> {
         }
         ["packages"] => {
             npm::build(workspace)?;
-            beside::run(workspace, beside::Lane::Packages.name())
+            npm::test(workspace)?;
+            test_python_and_clients(workspace)
         }
         _ => bail!("usage: cargo xtask test [crates|hosts|packages]"),
     }
 }
 
-/// Tests the packages and clients beside the hosts: both often wait for one process, which leaves a processor to the other.
-/// The tests of crates have the machine for themselves: some count connections, of which a busy client opens more.
+/// Tests the packages for JavaScript beside the hosts and what follows them: both often wait for one process, which leaves a
+/// processor to the other. The tests of crates have the machine for themselves: some count connections, of which a busy client
+/// opens more.
 fn test_all(workspace: &Workspace) -> Result<()> {
     prepare_crates(workspace)?;
     // Each runs whatever the others do, and logs its failures.
     let crates = run_crates_tests(workspace);
     conformance::prepare(workspace, conformance::tested_hosts(workspace))?;
-    let packages = beside::start(workspace, beside::Lane::Packages)?;
+    let javascript = beside::start(workspace, beside::Lane::JavaScript)?;
     let hosts = test_hosts(workspace);
-    let packages = packages.finish();
-    crates.and(hosts).and(packages)
+    let others = test_python_and_clients(workspace);
+    let javascript = javascript.finish();
+    crates.and(hosts).and(others).and(javascript)
+}
+
+fn test_python_and_clients(workspace: &Workspace) -> Result<()> {
+    python::test(workspace)?;
+    clients::test(workspace)
 }
 
 fn test_hosts(workspace: &Workspace) -> Result<()> {
