@@ -41,8 +41,8 @@ const SEPARATOR: &str = "__CLIPPY_HACKERY__";
 /// Cargo's variable for a compiler wrapper.
 const WRAPPER: &str = "RUSTC_WRAPPER";
 
-/// Libraries whose unit tests compute so much that a little optimisation pays.
-const SLOW_UNIT_TESTS: [&str; 4] = [
+/// Libraries whose unit tests compute so much that they are optimised like the library.
+const OPTIMISED_UNIT_TESTS: [&str; 4] = [
     "canter_formats",
     "canter_matching",
     "canter_split_format",
@@ -88,12 +88,8 @@ fn compile_and_judge(folder: &Path, rustc: &OsStr, args: &[OsString]) -> Result<
         compiler.args(["--deny", "warnings"]);
     }
     let is_whole = is_everything_tested();
-    if !is_whole {
-        compiler.args(
-            judged
-                .level_of_unit_tests()
-                .map(|level| format!("-Copt-level={level}")),
-        );
+    if !is_whole && judged.are_light_unit_tests() {
+        compiler.arg("-Copt-level=0");
     }
     let folder = folder.join(judged.name());
     std::fs::create_dir_all(&folder)
@@ -164,14 +160,17 @@ impl<'a> Judged<'a> {
         is_library && self.is_for_this_machine() && !self.is_test()
     }
 
-    /// Returns the optimisation level of a library's unit tests in place of that of the package; `None` for other crates.
-    fn level_of_unit_tests(&self) -> Option<u8> {
-        let is_of_library = self.args.iter().any(|arg| {
-            let path = Path::new(arg);
-            path.ends_with("src/lib.rs")
-        });
-        let is_slow = SLOW_UNIT_TESTS.iter().any(|name| self.crate_name == *name);
-        (self.is_test() && is_of_library).then_some(u8::from(is_slow))
+    /// Returns whether these are unit tests of a library that need not be optimised.
+    fn are_light_unit_tests(&self) -> bool {
+        let is_of_library = || {
+            let mut paths = self.args.iter().map(Path::new);
+            paths.any(|path| path.ends_with("src/lib.rs"))
+        };
+        let are_optimised = || {
+            let mut names = OPTIMISED_UNIT_TESTS.iter();
+            names.any(|name| self.crate_name == *name)
+        };
+        self.is_test() && is_of_library() && !are_optimised()
     }
 
     fn is_for_this_machine(&self) -> bool {
@@ -325,14 +324,14 @@ mod tests {
     }
 
     #[test]
-    fn unit_tests_of_libraries_have_a_level_of_their_own() {
-        let level = |line: &str| Judged::of(&args(line)).unwrap().level_of_unit_tests();
-        assert_eq!(level(LIBRARY), None);
-        assert_eq!(level(&format!("{LIBRARY} --test")), Some(0));
-        let slow = LIBRARY.replace("canter_x", "canter_matching");
-        assert_eq!(level(&format!("{slow} --test")), Some(1));
+    fn most_unit_tests_of_libraries_are_not_optimised() {
+        let are_light = |line: &str| Judged::of(&args(line)).unwrap().are_light_unit_tests();
+        assert!(!are_light(LIBRARY));
+        assert!(are_light(&format!("{LIBRARY} --test")));
+        let heavy = LIBRARY.replace("canter_x", "canter_matching");
+        assert!(!are_light(&format!("{heavy} --test")));
         let tests_beside = LIBRARY.replace("x/src/lib.rs", "x/tests/lib.rs");
-        assert_eq!(level(&format!("{tests_beside} --test")), None);
+        assert!(!are_light(&format!("{tests_beside} --test")));
     }
 
     #[test]
