@@ -34,7 +34,7 @@ pub(crate) enum Lane {
 impl Lane {
     const ALL: [Lane; 2] = [Lane::Needs, Lane::JavaScript];
 
-    pub(crate) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Lane::Needs => "needs",
             Lane::JavaScript => "javascript",

@@ -18,7 +18,7 @@ const MANIFESTS: [&str; 2] = [
     "examples/indexed-job/job.yaml",
 ];
 
-/// Installs the requirements of the check, which is one of the full tests: its validator takes longer to install than anything here to run.
+/// Installs the requirements of the check, which is one of the full tests: the validator takes half a minute to install.
 pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
     match workspace.tests_everything {
         true => tools::python(workspace, REQUIREMENTS).map(drop),
